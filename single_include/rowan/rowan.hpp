@@ -3102,6 +3102,11 @@ struct Nodes {
 ///
 /// A model may also have
 /// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
+/// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
+///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
+/// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
+/// - `progress()`, which goes on with exchanges that are open, called by another thread while their rank computes. Returns
+///   whether it can.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
@@ -4214,6 +4219,9 @@ private:
 /// last may end after the last part.
 std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
 
+/// The first part of each of them.
+std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
+
 /// The node, an index of `ends`, of a part.
 std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
 
@@ -4264,6 +4272,16 @@ ROWAN_FUNCTION std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::in
         ends.push_back(begin += size);
     }
     return ends;
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total) {
+    std::vector<std::int64_t> firsts;
+    for (std::int64_t const node_end : whole_nodes(begin, end, total)) {
+        if (begin >= end) break;
+        firsts.push_back(begin);
+        begin = node_end;
+    }
+    return firsts;
 }
 
 ROWAN_FUNCTION std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part) {
@@ -4577,6 +4595,7 @@ public:
     Transfer& operator=(Transfer const&) = delete;
     virtual ~Transfer() = default;
     virtual void wait() = 0;
+    virtual bool test() = 0;  // whether wait() would return at once, or false
 };
 
 class ProcessGroup;
@@ -4618,6 +4637,7 @@ public:
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
+    virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
 };
 
 template <communicator C>
@@ -4664,6 +4684,13 @@ public:
             return 512;
         }
     }
+    std::unique_ptr<ProcessGroup const> duplicate() const override {
+        if constexpr (requires { comm_.duplicate(); }) {
+            return std::make_unique<GroupOf<decltype(comm_.duplicate())>>(comm_.duplicate());
+        } else {
+            return std::make_unique<GroupOf>(comm_);
+        }
+    }
 
 private:
     /// Its own memory is allocated before the exchange begins.
@@ -4671,6 +4698,13 @@ private:
     static std::unique_ptr<Transfer> open(Begin const& begin) {
         struct Open final : Transfer {
             void wait() override { result->wait(); }
+            bool test() override {
+                if constexpr (requires { result->test(); }) {
+                    return result->test();
+                } else {
+                    return false;
+                }
+            }
             std::optional<std::invoke_result_t<Begin const&>> result;
         };
         auto transfer = std::make_unique<Open>();
@@ -5162,28 +5196,35 @@ ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
 
 namespace rowan::inline v0::detail {
 
-/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks.
+/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks; or
+/// each gets all elements.
 class SliceExchange {
 public:
-    /// Begins to send `own`. keys[r] are those of the pieces of rank r.
+    /// Begins to send all of `own` to all ranks. keys[r] are those of the pieces of rank r.
+    void begin_all(ProcessGroup const& group, DensePieces&& own, std::vector<std::vector<std::int64_t>> const& keys);
+    /// Begins to send slices of `own`.
     void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                std::vector<std::vector<std::int64_t>> const& keys);
     bool begun() const { return transfer_ != nullptr; }
-    /// What has come, ordered by ranks.
+    bool sends_all() const { return cuts_.empty(); }
+    bool test() const { return transfer_->test(); }
+    /// What has come, ordered by ranks; after begin_gather, the piece.
     DensePieces wait();
-    /// The way back: the slices of one piece, narrowed, become the piece on all ranks.
-    DensePieces gather(ProcessGroup const& group, DensePieces const& slice) const;
+    /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
+    void begin_gather(ProcessGroup const& group, DensePieces&& slice);
     /// The elements of each rank's slice.
     std::vector<std::size_t> counts() const;
 
 private:
-    std::vector<std::size_t> cuts_, send_, receive_;
+    void receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
+
+    std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
     DensePieces own_, in_;
     std::unique_ptr<Transfer> transfer_;
 };
 
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up.
-/// On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
+/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -5193,6 +5234,11 @@ public:
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
+    /// Whether what this rank sums has come, and gather would not wait.
+    bool test() const { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
+    /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
+    /// finish. On several nodes, it waits for the others.
+    void gather(ProcessGroup const& group);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     DensePieces finish();
     /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
@@ -5215,6 +5261,7 @@ private:
     std::unique_ptr<NodeGroups> nodes_;  // null: one stage
     DensePieces own_;                    // until they are sent
     SliceExchange slices_;
+    bool gathers_ = false;
     std::int64_t number_ = 0;  // the same on all ranks
 };
 
@@ -5271,11 +5318,19 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const
 ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] {
         if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
-        auto in = slices_.wait();
-        auto const slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-        in = {};
-        return slices_.gather(nodes_ == nullptr ? *group_ : *nodes_->node, slice);
+        if (slices_.sends_all()) return sum(slices_.wait());
+        if (!gathers_) gather(*group_);
+        return slices_.wait();
     });
+}
+
+ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
+    if (!slices_.begun() || slices_.sends_all()) return;
+    auto in = slices_.wait();
+    auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+    in = {};
+    slices_.begin_gather(nodes_ == nullptr ? group : *nodes_->node, std::move(slice));
+    gathers_ = true;
 }
 
 ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
@@ -5288,6 +5343,7 @@ ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()>
         if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
     };
     if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
+    if (slices_.sends_all()) return agree([&] { take(sum(slices_.wait())); });
     if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
         agree([] {});
         auto const all = finish();
@@ -5321,19 +5377,31 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
+ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys) {
+    in_.elements = elements;
+    in_.element_bytes = own_.element_bytes;
+    for (auto const& of_rank : keys) {
+        receive_.push_back(of_rank.size() * elements);
+        in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
+    }
+    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+}
+
+ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
+                                             std::vector<std::vector<std::int64_t>> const& keys) {
+    own_ = std::move(own);
+    receive(own_.elements, keys);
+    transfer_ =
+        group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+}
+
 ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                                          std::vector<std::vector<std::int64_t>> const& keys) {
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
-    in_.elements = cuts_[me + 1] - cuts_[me];
-    in_.element_bytes = own_.element_bytes;
-    for (std::size_t r = 0; r < keys.size(); ++r) {
-        send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
-        receive_.push_back(keys[r].size() * in_.elements);
-        in_.keys.insert(in_.keys.end(), keys[r].begin(), keys[r].end());
-    }
-    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    receive(cuts_[me + 1] - cuts_[me], keys);
+    for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
     transfer_ =
         group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
 }
@@ -5350,14 +5418,14 @@ ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
     return counts;
 }
 
-ROWAN_FUNCTION DensePieces SliceExchange::gather(ProcessGroup const& group, DensePieces const& slice) const {
-    DensePieces out;
-    out.elements = cuts_.back();
-    out.element_bytes = slice.element_bytes;
-    out.keys = {0};
-    out.bytes = Storage<std::byte>(out.piece_bytes());
-    group.allgatherv(out.element_bytes, bytes_of(slice.bytes), bytes_of(out.bytes), counts())->wait();
-    return out;
+ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
+    own_ = std::move(slice);
+    in_.elements = cuts_.back();
+    in_.element_bytes = own_.element_bytes;
+    in_.keys = {0};
+    in_.bytes = Storage<std::byte>(in_.piece_bytes());
+    receive_ = counts();
+    transfer_ = group.allgatherv(in_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
@@ -5373,14 +5441,7 @@ ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std:
 
 /// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
 ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
-    std::vector<std::int64_t> keys;
-    std::int64_t first = firsts_[rank];
-    for (std::int64_t const node_end : whole_nodes(first, firsts_[end], firsts_.back())) {
-        if (first >= firsts_[end]) break;
-        keys.push_back(first);
-        first = node_end;
-    }
-    return keys;
+    return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
 }
 
 ROWAN_FUNCTION void DenseReduction::send() {
@@ -5392,8 +5453,14 @@ ROWAN_FUNCTION void DenseReduction::send() {
                places = nodes_ == nullptr ? ranks : nodes_->places();
     std::vector<std::size_t> cuts;
     std::vector<std::vector<std::int64_t>> all;
-    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
     for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
+    // Slices are fewer bytes for each rank, but wait for each other twice.
+    static constexpr std::size_t few = std::size_t{1} << 15, most = std::size_t{1} << 22;
+    std::size_t const bytes = own_.piece_bytes();
+    if (nodes_ == nullptr && bytes <= most && bytes * (ranks - 2) <= few) {
+        return slices_.begin_all(group, std::move(own_), all);
+    }
+    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
     slices_.begin(group, std::move(own_), std::move(cuts), all);
 }
 
@@ -5418,8 +5485,8 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
             keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
     SliceExchange slices;
     slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
-    auto const slice = sum(slices.wait());
-    return slices.gather(*nodes_->across, slice);
+    slices.begin_gather(*nodes_->across, sum(slices.wait()));
+    return slices.wait();
 }
 
 }  // namespace rowan::inline v0::detail
@@ -13848,7 +13915,7 @@ struct TableRows {
     std::span<std::int64_t const> rows;
 };
 
-/// Called with the number of a table and positions in its `own`, before these are read for any rank.
+/// A function of the number of a table and positions of rows that this rank has.
 using BeforeRead = std::function<void(std::size_t table, Ids<> const& positions)>;
 
 /// Rows of sharded tables that a rank has asked for, whose gradients can go the same way back.
@@ -13859,6 +13926,17 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
+    /// Goes on with what has come, of rows for the next step or of gradients.
+    virtual void progress() = 0;
+    /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
+    /// ranks, if one has not told its rows. Tables are read until then, and not later.
+    virtual bool reach() = 0;
+    /// Begins to send the rows that have not come. Calls before(table, positions in `own`) before it reads these for any
+    /// rank.
+    virtual void begin_rest(std::span<Value const* const> own, BeforeRead const& before) = 0;
+    /// Waits for them. `own` is as it was.
+    virtual void end_rest(std::span<Value const* const> own) = 0;
+
     /// Pieces for rows of a table that this rank has asked for, ascending; on all ranks for all of them, or on some for
     /// a part.
     struct Gradient {
@@ -13867,13 +13945,29 @@ public:
         ElementSums type;
         RowPieces node;
     };
-    /// The sums, not narrowed, of gradients of the rows that this rank has; all ranks bring those of the same tables.
-    /// The pieces of rank r are of the node of parts that begins with keys[r].
-    virtual std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
-                                       std::span<std::int64_t const> keys) const = 0;
+    /// Begins to send gradients of the rows to the ranks that have them; all ranks bring those of the same tables, once.
+    virtual void begin_sum(std::vector<Gradient>&& gradients) = 0;
+    /// Their sums, not narrowed. The pieces of rank r are of the node of parts that begins with keys[r].
+    virtual std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) = 0;
 
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
+};
+
+/// A sum over ranks that has begun.
+class BegunSum {
+public:
+    BegunSum() = default;
+    BegunSum(BegunSum const&) = delete;
+    BegunSum& operator=(BegunSum const&) = delete;
+    virtual ~BegunSum() = default;
+
+    /// Whether what this rank sums has come.
+    virtual bool test() = 0;
+    /// Sums it, and begins to gather the sums of all ranks. Ranks do so for all sums in one order.
+    virtual void gather() = 0;
+    /// The sum. Called once.
+    virtual DensePieces finish() = 0;
 };
 
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
@@ -13906,19 +14000,27 @@ public:
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
-    /// out = the ranks' bytes, one after another; rank r brings counts[r].
-    virtual void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                        std::span<std::size_t const> counts) const = 0;
+    /// Begins out = the ranks' bytes, one after another; rank r brings counts[r]. Returns what waits for it.
+    virtual std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
+                                               std::span<std::size_t const> counts) const = 0;
     /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
-    /// all parts of, of the same number of elements. Returns what waits for the sum, to be called once.
-    virtual std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                   std::int64_t total) const = 0;
+    /// all parts of, of the same number of elements.
+    virtual std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                                std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                           Placement const* own) const = 0;
-    /// Rows of sharded tables, which may differ between ranks.
-    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
-                                                 BeforeRead const& before) const = 0;
+    /// Asks for rows of sharded tables, which may differ between ranks.
+    virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
+    /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
+    virtual void begin_overlap() const = 0;
+    /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
+    /// thread does not use meanwhile; or null, if the ranks cannot do so.
+    virtual std::shared_ptr<void const> go_on(FetchedTables* ahead) const = 0;
+    /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
+    /// changes no others of these tables, but for those with `waits`, of which it may change any.
+    virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
+                                                       std::vector<bool> waits, FetchedTables const& now) const = 0;
 
 private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
@@ -13958,21 +14060,31 @@ inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t wo
     }
 }
 
-/// `width` numbers of each part of a step, its cost and its weights, where this rank has those of its parts.
-inline std::vector<double> numbers_of_parts(Ranks const* ranks, std::span<double const> own, std::size_t width,
-                                            std::int64_t total) {
-    if (ranks == nullptr) return {own.begin(), own.end()};
-    std::vector<double> all;
-    ranks->must([&] {
-        all.resize(width * static_cast<std::size_t>(total));
-        std::vector<std::size_t> bytes;
-        for (int r = 0; r < ranks->size(); ++r)
-            bytes.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks->size()).size()) * width *
-                            sizeof(double));
-        ranks->gather(std::as_bytes(own), std::as_writable_bytes(std::span(all)), bytes);
-    });
-    return all;
-}
+/// `width` numbers of each part of a step, its cost and its weights, on their way to all ranks.
+class NumbersOfParts {
+public:
+    /// Begins to send those of this rank's parts.
+    void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total) {
+        ranks.must([&] {
+            own_ = std::move(own);
+            all_.resize(width * static_cast<std::size_t>(total));
+            for (int r = 0; r < ranks.size(); ++r)
+                bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
+                                 sizeof(double));
+            wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
+        });
+    }
+    bool begun() const { return wait_ != nullptr; }
+    std::vector<double> take() {
+        wait_();
+        return std::move(all_);
+    }
+
+private:
+    std::vector<double> own_, all_;
+    std::vector<std::size_t> bytes_;
+    std::function<void()> wait_;
+};
 
 /// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits. `what` names
 /// the values in texts, as in "first value".
@@ -14003,11 +14115,16 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
 
 namespace rowan::inline v0::detail {
 
-/// Rows of tables on any ranks. For ranks that have agreed.
+/// Asks for rows of tables on any ranks. For ranks that have agreed.
 /// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
 ///          tables
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables,
-                                          BeforeRead const& before = {});
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
+
+/// The same for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
+/// cost     two exchanges more, with a byte for each row
+std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
+                                                std::span<TableRows const> tables, bool told, std::vector<bool> waits,
+                                                FetchedTables const& now);
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
@@ -14392,6 +14509,731 @@ ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, Ro
                   });
     return out;
 }
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
+/// are rank r's, and a row's slot is splits[owner] + local.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition);
+    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
+    explicit Slots(std::span<std::int64_t const> heights);
+
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::int64_t height() const { return partition_.height; }  ///< rows are below it
+    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
+    std::int64_t rows_of(int rank) const {
+        auto const r = static_cast<std::size_t>(rank);
+        return splits_[r + 1] - splits_[r];
+    }
+    bool grows() const { return grows_; }
+    /// The slots of rows; size() for none.
+    /// errors   IndexError for the first that is not a row of the table
+    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+
+private:
+    Partition partition_;
+    std::vector<std::int64_t> splits_;
+    bool grows_ = false;
+};
+
+/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
+struct ListExchange {
+    std::size_t unit;
+    std::span<std::byte const> in;
+    std::span<std::size_t const> counts;
+    std::span<std::byte> out;
+    std::span<std::size_t const> out_counts;
+};
+
+/// Lists that travel as one. All ranks have as many.
+class ListTransfer {
+public:
+    /// Begins to exchange them; what they refer to must stay until `wait`.
+    /// cost     one exchange; of several lists, two copies
+    void begin(ProcessGroup const& group, std::vector<ListExchange> lists);
+    bool test() { return open_ == nullptr || open_->test(); }
+    void wait();
+
+private:
+    std::vector<ListExchange> lists_;
+    std::vector<std::size_t> counts_, out_counts_;
+    Buffer<std::byte> in_, out_;  // of several
+    std::unique_ptr<Transfer> open_;
+};
+
+/// Exchanges lists.
+void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not a row of the table
+    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
+
+    /// Tells the owners the rows of several tables.
+    /// cost     two exchanges
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
+    void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
+    /// rank r, whose turn it is, asks for as many:
+    void expect(std::size_t count) { receive_.push_back(count); }
+    /// the numbers of these rows, `wanted` to others;
+    ListExchange ask_for(std::vector<std::int64_t>& wanted);
+    /// and these have come.
+    void has_been_asked();
+    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
+    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
+        return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
+    }
+    /// The other way: a piece for each row that fetch received goes to its owner, which receives those of asked().
+    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
+        return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
+    }
+    /// Of slots. The last of its rows may be none.
+    RowPlan<> const& plan() const { return plan_; }
+    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
+    std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
+    std::vector<std::int64_t> const& asked() const {
+        return asked_;
+    }  ///< the same that other ranks want, rank 0's first
+    std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
+    std::vector<std::size_t> const& wanted_counts() const { return send_; }    ///< of the rows of other ranks, of each
+    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
+    std::size_t place(std::size_t k) const {
+        if (k < own_begin_) return k;
+        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
+    }
+
+    /// The address of the row of id i: in this rank's table, or among the others that have come.
+    struct Rows {
+        std::byte const *table, *came;
+        std::int64_t const* places;
+        std::size_t bytes;
+
+        std::byte const* operator()(std::size_t i) const {
+            std::int64_t const at = places[i];
+            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
+                           : came + static_cast<std::size_t>(~at) * bytes;
+        }
+    };
+    Rows rows(void const* table, void const* came, std::size_t bytes) const {
+        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
+    }
+
+private:
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
+    std::size_t own_begin_ = 0;    // of plan_.rows()
+    std::int64_t first_slot_ = 0;  // of this rank
+    std::vector<std::size_t> send_, receive_;
+    std::vector<std::int64_t> own_, asked_;
+};
+
+/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
+class MetRows {
+public:
+    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
+    /// list; an empty list names all.
+    /// cost     a sort
+    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
+            std::span<std::uint8_t const> asked = {});
+
+    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
+    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
+    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
+    /// keys[r].
+    template <class Own>
+    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
+             std::span<std::int64_t const> keys, std::byte* out) const {
+        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
+    }
+
+private:
+    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
+                    std::byte* out) const;
+
+    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
+    std::size_t number(std::int64_t position) const {
+        auto const i = static_cast<std::size_t>(position);
+        return numbers_.empty() ? i : numbers_[i];
+    }
+
+    std::vector<std::size_t> ends_;  // of each rank's numbers
+    std::size_t own_rank_;
+    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
+    RowPlan<> plan_;
+    std::vector<std::size_t> places_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
+    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+}
+
+ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
+    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
+    auto const ranks = static_cast<int>(heights.size());
+    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    std::vector<std::int64_t> slots(rows.size());
+    std::int64_t const least = grows_ ? -1 : 0;
+    // The slot of a row, or -1 if it is not one.
+    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
+        if (row < least || row >= p.height) return std::int64_t{-1};
+        if (row < 0) return size;
+        auto const [rank, local] = p.place(row);
+        auto const owner = static_cast<std::size_t>(rank);
+        std::int64_t const s = splits_[owner] + local;
+        return s < splits_[owner + 1] ? s : -1;
+    };
+    std::atomic<bool> good{true};
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
+        if (bad) good = false;
+    });
+    if (good) return slots;
+    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
+    if (!grows_) throw IndexError(field, i, rows[i], height());
+    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
+    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
+    auto rows = plan_.rows();
+    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
+    send_ = counts_in(slots.splits(), rows);
+    auto const me = static_cast<std::size_t>(rank);
+    first_slot_ = slots.splits()[me];
+    own_begin_ = total(std::span(send_).first(me));
+    rows = rows.subspan(own_begin_, std::exchange(send_[me], 0));
+    own_.assign(rows.begin(), rows.end());
+    for (auto& row : own_) row -= first_slot_;
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
+                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
+}
+
+/// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
+template <class F>
+void each_part(std::span<ListExchange const> lists, std::span<std::size_t const> ListExchange::*counts, F const& f) {
+    std::vector<std::size_t> at(lists.size());
+    std::size_t all = 0;
+    for (std::size_t r = 0; !lists.empty() && r < (lists[0].*counts).size(); ++r) {
+        for (std::size_t t = 0; t < lists.size(); ++t) {
+            std::size_t const bytes = (lists[t].*counts)[r] * lists[t].unit;
+            if (bytes != 0) f(all, t, at[t], bytes);
+            all += bytes;
+            at[t] += bytes;
+        }
+    }
+}
+
+ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    lists_ = std::move(lists);
+    if (lists_.size() == 1) {
+        auto const& l = lists_[0];
+        if (l.unit != 0) open_ = group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
+        return;
+    }
+    auto const ranks = static_cast<std::size_t>(group.size());
+    counts_.assign(ranks, 0);
+    out_counts_.assign(ranks, 0);
+    for (auto const& l : lists_) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+            counts_[r] += l.counts[r] * l.unit;
+            out_counts_[r] += l.out_counts[r] * l.unit;
+        }
+    }
+    in_ = Buffer<std::byte>(total(counts_));
+    out_ = Buffer<std::byte>(total(out_counts_));
+    each_part(lists_, &ListExchange::counts,
+              [this](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
+                  std::memcpy(in_.data() + all, lists_[t].in.data() + from, bytes);
+              });
+    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
+}
+
+ROWAN_FUNCTION void ListTransfer::wait() {
+    if (open_ == nullptr) return;
+    std::exchange(open_, nullptr)->wait();
+    if (lists_.size() == 1) return;
+    each_part(lists_, &ListExchange::out_counts,
+              [this](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
+                  std::memcpy(lists_[t].out.data() + to, out_.data() + all, bytes);
+              });
+}
+
+ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    ListTransfer transfer;
+    transfer.begin(group, std::move(lists));
+    transfer.wait();
+}
+
+ROWAN_FUNCTION ListExchange RowFetch::ask_for(std::vector<std::int64_t>& wanted) {
+    auto const rows = plan_.rows();
+    wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
+    auto const after = rows.subspan(own_begin_ + own_.size(), received() - own_begin_);
+    wanted.insert(wanted.end(), after.begin(), after.end());
+    asked_.resize(total(receive_));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send_, bytes_of(asked_), receive_};
+}
+
+ROWAN_FUNCTION void RowFetch::has_been_asked() {
+    for (auto& row : asked_) row -= first_slot_;
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts, asked(ranks * tables.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (auto const& t : tables) t.append_counts(counts, r);
+    }
+    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
+    std::vector<std::vector<std::int64_t>> wanted(tables.size());
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        for (std::size_t r = 0; r < ranks; ++r) tables[k].expect(asked[r * tables.size() + k]);
+        lists.push_back(tables[k].ask_for(wanted[k]));
+    }
+    exchange_lists(group, std::move(lists));
+    for (auto& t : tables) t.has_been_asked();
+}
+
+ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
+                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
+    : own_rank_(static_cast<std::size_t>(rank)) {
+    bool const some = !own.empty() || !asked.empty();
+    std::vector<std::int64_t> all;
+    all.reserve(fetch.asked().size() + fetch.own().size());
+    std::size_t end = 0, from = 0;
+    auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
+        if (!some) all.insert(all.end(), rows.begin(), rows.end());
+        for (std::size_t i = 0; some && i < rows.size(); ++i) {
+            if (which[i] == 0) continue;
+            all.push_back(rows[i]);
+            numbers_.push_back(end + i);
+        }
+        ends_.push_back(end += rows.size());
+    };
+    for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
+        if (r == own_rank_) {
+            add(fetch.own(), own);
+        } else {
+            std::size_t const n = fetch.asked_counts()[r];
+            add(std::span(fetch.asked()).subspan(from, n), some ? asked.subspan(from, n) : asked);
+            from += n;
+        }
+    }
+    plan_ = RowPlan<>(exec, all, height);
+    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
+    places_.resize(fetch.own().size());
+    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
+        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
+            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
+            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
+        }
+    }
+}
+
+ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
+                                        std::function<std::byte const*(std::size_t)> const& own,
+                                        std::span<std::int64_t const> keys, std::byte* out) const {
+    if (bytes == 0) return;
+    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
+    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
+    auto const address = [=, &own](std::size_t piece) {
+        if (is_own(piece)) return own(piece - begin);
+        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
+    };
+    parallel_work(
+        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
+            TreeSum sum(type, width, *std::ranges::max_element(keys));
+            Storage<std::byte> aside(bytes);
+            for (std::size_t k = first; k < last; ++k) {
+                auto const of_row =
+                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
+                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
+                std::byte* const to = out + k * bytes;
+                if (of_row.size() == 1) {
+                    auto const* const only = address(number(of_row[0]));
+                    if (only != to) std::memcpy(to, only, bytes);
+                    continue;
+                }
+                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
+                auto const own_piece =
+                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
+                bool const overwritten =
+                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
+                if (overwritten) std::memcpy(aside.data(), to, bytes);
+                sum.begin(to);
+                for (auto const position : of_row) {
+                    auto const* const at = address(number(position));
+                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
+                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
+                }
+                sum.end();
+            }
+        });
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/fetched_shards.hpp: FetchedShards, rows of sharded tables on their way, and their gradients.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Keeps where the rows are.
+class FetchedShards final : public FetchedTables {
+public:
+    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
+        find(tables);
+        RowFetch::ask(group, fetches_);
+    }
+    FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
+                  bool told, std::vector<bool> waits, FetchedShards const& now)
+        : group_(group), exec_(exec), ahead_(std::make_unique<Ahead>(ahead, std::move(waits), now)) {
+        auto& a = *ahead_;
+        for (auto const& t : tables) a.own.push_back(t.own->share());
+        if (told) find(tables);
+        std::size_t const ranks = static_cast<std::size_t>(ahead.size());
+        for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
+            a.counts.push_back(told ? 1 : 0);
+            for (auto const& f : fetches_) f.append_counts(a.counts, r);
+            a.counts.resize((r + 1) * (tables.size() + 1));
+        }
+        a.their_counts.resize(a.counts.size());
+        a.equal.assign(ranks, tables.size() + 1);
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.counts)), a.equal,
+                               bytes_of(a.their_counts), a.equal}});
+    }
+
+    void progress() override {
+        if (back_ != nullptr) static_cast<void>(back_->lists.test());
+        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) go_on();
+    }
+    bool reach() override {
+        while (ahead_->next != nullptr) go_on();
+        ahead_->own.clear();
+        return ahead_->told;
+    }
+    void begin_rest(std::span<Value const* const> own, BeforeRead const& before) override {
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            before(t, fetches_[t].asked());
+            before(t, fetches_[t].own());
+        }
+        begin_rows(rest_, group_, own, 0);
+    }
+    void end_rest(std::span<Value const* const> own) override {
+        take_rows(rest_, 0);
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto const bytes = own[t]->row_values().elements().bytes;
+            auto const& come = travelling_[t];
+            rows.push_back(with_bytes(exec_, *own[t], numbers[t],
+                                      fetches_[t].rows(bytes.data(), come.came.data(), come.row_bytes)));
+        }
+        travelling_.clear();
+    }
+
+    void begin_sum(std::vector<Gradient>&& gradients) override {
+        back_ = std::make_unique<Back>();
+        back_->gradients = std::move(gradients);
+        for (auto const& gradient : back_->gradients) back_->pieces.push_back(pieces_of(gradient));
+        std::vector<ListExchange> lists;
+        for (std::size_t g = 0; g < back_->pieces.size(); ++g) {
+            auto const& [table, all, type, node] = back_->gradients[g];
+            auto& t = back_->pieces[g];
+            lists.push_back(fetches_[table].give(node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
+            if (!all)
+                lists.push_back(fetches_[table].give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
+        }
+        back_->lists.begin(group_, std::move(lists));
+    }
+    std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
+        auto const back = std::move(back_);
+        back->lists.wait();
+        std::vector<RowPieces> sums;
+        for (std::size_t g = 0; g < back->pieces.size(); ++g) {
+            auto const& [table, all, type, node] = back->gradients[g];
+            auto const& t = back->pieces[g];
+            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
+                              t.own_which, t.came_which);
+            auto out = node.like();
+            out.resize(met.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
+            met.sum(
+                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
+                out.bytes.data());
+            sums.push_back(std::move(out));
+        }
+        return sums;
+    }
+
+private:
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Pieces {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    struct Back {
+        std::vector<Gradient> gradients;
+        std::vector<Pieces> pieces;
+        ListTransfer lists;
+    };
+    Pieces pieces_of(Gradient const& gradient) const {
+        auto const& node = gradient.node;
+        auto const& f = fetches_[gradient.table];
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Pieces t;
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        auto const& named = numbers[gradient.table];
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
+    }
+
+    void find(std::span<TableRows const> tables) {
+        for (auto const& t : tables) {
+            partitions_.push_back(t.placement.on(t.own->spec().dims[0], group_.size()));
+            fetches_.emplace_back(exec_, Slots(partitions_.back()), group_.rank(), "ids", t.rows);
+            numbers.emplace_back(t.rows.begin(), t.rows.end());
+        }
+        travelling_.resize(fetches_.size());
+    }
+
+    /// Rows of a table that travel: first some, perhaps, and then the others.
+    struct Travelling {
+        std::vector<std::uint8_t> which,
+            which_come;  // of those that others ask for, and of those of others; empty: all
+        std::vector<std::size_t> counts, come_counts;
+        Value sent;
+        Buffer<std::byte> part, came;
+        std::size_t row_bytes = 0;
+    };
+    /// What goes on while a step runs.
+    struct Ahead {
+        Ahead(ProcessGroup const& all, std::vector<bool>&& wait, FetchedShards const& step)
+            : group(all), waits(std::move(wait)), now(&step) {}
+        ProcessGroup const& group;
+        std::vector<bool> waits;
+        FetchedShards const* now;
+        std::vector<Value> own;  // aliases
+        std::vector<std::size_t> counts, their_counts, equal;
+        std::vector<std::vector<std::int64_t>> wanted;
+        ListTransfer lists;
+        void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
+        bool told = false;
+    };
+    void go_on() {
+        after_agreement(ahead_->group, [this] {
+            ahead_->lists.wait();
+            (this->*ahead_->next)();
+        });
+    }
+    void tell_rows() {
+        auto& a = *ahead_;
+        a.next = nullptr;
+        std::size_t const ranks = a.equal.size(), each = a.own.size() + 1;
+        for (std::size_t r = 0; r < ranks; ++r) {
+            if (a.their_counts[r * each] == 0) return;
+        }
+        a.told = true;
+        a.wanted.resize(fetches_.size());
+        std::vector<ListExchange> lists;
+        for (std::size_t k = 0; k < fetches_.size(); ++k) {
+            for (std::size_t r = 0; r < ranks; ++r) fetches_[k].expect(a.their_counts[r * each + 1 + k]);
+            lists.push_back(fetches_[k].ask_for(a.wanted[k]));
+        }
+        a.lists.begin(a.group, std::move(lists));
+        a.next = &FetchedShards::tell_which;
+    }
+    /// Of the rows that others ask for, those come now that the step does not change.
+    void tell_which() {
+        auto& a = *ahead_;
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto& f = fetches_[t];
+            f.has_been_asked();
+            auto& which = travelling_[t].which;
+            which.assign(f.asked().size(), 0);
+            auto const changed = a.waits[t] ? std::vector<std::int64_t>() : a.now->changed(t);
+            std::size_t at = 0;
+            for (std::size_t i = 0; i < which.size() && !a.waits[t]; ++i) {
+                auto const row = f.asked()[i];
+                if (i != 0 && row <= f.asked()[i - 1]) at = 0;  // the first of another rank
+                while (at < changed.size() && changed[at] < row) ++at;
+                which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
+            }
+            travelling_[t].which_come.resize(f.received());
+            lists.push_back(f.fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
+        }
+        a.lists.begin(a.group, std::move(lists));
+        a.next = &FetchedShards::send_rows;
+    }
+    void send_rows() {
+        std::vector<Value const*> own;
+        for (auto const& table : ahead_->own) own.push_back(&table);
+        begin_rows(ahead_->lists, ahead_->group, own, 1);
+        ahead_->next = &FetchedShards::have_rows;
+    }
+    void have_rows() {
+        take_rows(ahead_->lists, 1);
+        ahead_->next = nullptr;
+    }
+
+    /// The rows of this rank that a step may change, ascending.
+    std::vector<std::int64_t> changed(std::size_t t) const {
+        auto const& f = fetches_[t];
+        std::vector<std::int64_t> all(f.own()), merged;
+        auto from = f.asked().begin();
+        for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
+            auto const end = from + static_cast<std::ptrdiff_t>(n);
+            merged.clear();
+            std::set_union(all.begin(), all.end(), from, end, std::back_inserter(merged));
+            std::swap(all, merged);
+            from = end;
+        }
+        return all;
+    }
+
+    /// How many of the rows of each rank have this number.
+    static std::vector<std::size_t> counts_of(std::vector<std::uint8_t> const& which,
+                                              std::vector<std::size_t> const& all, std::uint8_t number) {
+        if (which.empty()) return all;
+        std::vector<std::size_t> counts;
+        auto from = which.begin();
+        for (std::size_t const n : all) {
+            auto const end = from + static_cast<std::ptrdiff_t>(n);
+            counts.push_back(static_cast<std::size_t>(std::count(from, end, number)));
+            from = end;
+        }
+        return counts;
+    }
+    /// Sends the rows that others ask for, those with this number in `which`.
+    void begin_rows(ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
+                    std::uint8_t number) {
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto const& f = fetches_[t];
+            auto& r = travelling_[t];
+            r.counts = counts_of(r.which, f.asked_counts(), number);
+            r.come_counts = counts_of(r.which_come, f.wanted_counts(), number);
+            std::vector<std::int64_t> some;
+            for (std::size_t i = 0; i < r.which.size(); ++i) {
+                if (r.which[i] == number) some.push_back(f.asked()[i]);
+            }
+            r.sent = own[t]->row_values().gather(exec_, r.which.empty() ? f.asked() : some);
+            auto const e = r.sent.elements();
+            r.row_bytes = e.element_size;
+            for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
+            lists.push_back({r.row_bytes, e.bytes, r.counts, bytes_of(r.part), r.come_counts});
+        }
+        transfer.begin(group, std::move(lists));
+    }
+    void take_rows(ListTransfer& transfer, std::uint8_t number) {
+        transfer.wait();
+        for (auto& r : travelling_) {
+            r.sent = {};
+            if (r.which_come.empty()) {
+                r.came = std::move(r.part);
+                continue;
+            }
+            r.came.resize(r.which_come.size() * r.row_bytes);
+            auto const* from = r.part.data();
+            for (std::size_t i = 0; i < r.which_come.size(); ++i) {
+                if (r.which_come[i] != number || r.row_bytes == 0) continue;
+                std::memcpy(r.came.data() + i * r.row_bytes, from, r.row_bytes);
+                from += r.row_bytes;
+            }
+            r.part = {};
+        }
+    }
+
+    ProcessGroup const& group_;
+    Cpu exec_;
+    std::vector<Partition> partitions_;
+    std::vector<RowFetch> fetches_;
+    std::vector<Travelling> travelling_;  // until all have come
+    ListTransfer rest_;
+    std::unique_ptr<Ahead> ahead_;  // of the next step
+    std::unique_ptr<Back> back_;
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -14980,369 +15822,11 @@ ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
 
 #endif
 
-// rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
-
-namespace rowan::inline v0::detail {
-
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
-/// are rank r's, and a row's slot is splits[owner] + local.
-class Slots {
-public:
-    Slots() = default;
-    explicit Slots(Partition const& partition);
-    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    explicit Slots(std::span<std::int64_t const> heights);
-
-    std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::int64_t height() const { return partition_.height; }  ///< rows are below it
-    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
-    std::int64_t rows_of(int rank) const {
-        auto const r = static_cast<std::size_t>(rank);
-        return splits_[r + 1] - splits_[r];
-    }
-    bool grows() const { return grows_; }
-    /// The slots of rows; size() for none.
-    /// errors   IndexError for the first that is not a row of the table
-    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
-
-private:
-    Partition partition_;
-    std::vector<std::int64_t> splits_;
-    bool grows_ = false;
-};
-
-/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
-struct ListExchange {
-    std::size_t unit;
-    std::span<std::byte const> in;
-    std::span<std::size_t const> counts;
-    std::span<std::byte> out;
-    std::span<std::size_t const> out_counts;
-};
-
-/// Exchanges lists, which travel as one. All ranks have as many.
-/// cost     one exchange; of several lists, two copies
-void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists);
-
-/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
-class RowFetch {
-public:
-    RowFetch() = default;
-    /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
-
-    /// Tells the owners the rows of several tables.
-    /// cost     two exchanges
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
-    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
-        return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
-    }
-    /// The other way: a piece for each row that fetch received goes to its owner, which receives those of asked().
-    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
-        return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
-    }
-    /// Of slots. The last of its rows may be none.
-    RowPlan<> const& plan() const { return plan_; }
-    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
-    std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
-    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
-    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< the same that other ranks want, rank 0's first
-    std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
-    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
-    std::size_t place(std::size_t k) const {
-        if (k < own_begin_) return k;
-        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
-    }
-
-    /// The address of the row of id i: in this rank's table, or among the others that have come.
-    struct Rows {
-        std::byte const *table, *came;
-        std::int64_t const* places;
-        std::size_t bytes;
-
-        std::byte const* operator()(std::size_t i) const {
-            std::int64_t const at = places[i];
-            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
-                           : came + static_cast<std::size_t>(~at) * bytes;
-        }
-    };
-    Rows rows(void const* table, void const* came, std::size_t bytes) const {
-        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
-    }
-
-private:
-    RowPlan<> plan_;
-    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
-    std::size_t own_begin_ = 0;    // of plan_.rows()
-    std::int64_t first_slot_ = 0;  // of this rank
-    std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> own_, asked_;
-};
-
-/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
-class MetRows {
-public:
-    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
-    /// list; an empty list names all.
-    /// cost     a sort
-    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
-            std::span<std::uint8_t const> asked = {});
-
-    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
-    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
-    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
-    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
-    /// keys[r].
-    template <class Own>
-    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
-             std::span<std::int64_t const> keys, std::byte* out) const {
-        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
-    }
-
-private:
-    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
-                    std::byte* out) const;
-
-    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
-    std::size_t number(std::int64_t position) const {
-        auto const i = static_cast<std::size_t>(position);
-        return numbers_.empty() ? i : numbers_[i];
-    }
-
-    std::vector<std::size_t> ends_;  // of each rank's numbers
-    std::size_t own_rank_;
-    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
-    RowPlan<> plan_;
-    std::vector<std::size_t> places_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
-    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
-}
-
-ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
-    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
-    auto const ranks = static_cast<int>(heights.size());
-    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
-}
-
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
-    std::int64_t const least = grows_ ? -1 : 0;
-    // The slot of a row, or -1 if it is not one.
-    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
-        if (row < least || row >= p.height) return std::int64_t{-1};
-        if (row < 0) return size;
-        auto const [rank, local] = p.place(row);
-        auto const owner = static_cast<std::size_t>(rank);
-        std::int64_t const s = splits_[owner] + local;
-        return s < splits_[owner + 1] ? s : -1;
-    };
-    std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
-        if (bad) good = false;
-    });
-    if (good) return slots;
-    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
-    if (!grows_) throw IndexError(field, i, rows[i], height());
-    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
-}
-
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
-    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
-    auto rows = plan_.rows();
-    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
-    send_ = counts_in(slots.splits(), rows);
-    auto const me = static_cast<std::size_t>(rank);
-    first_slot_ = slots.splits()[me];
-    own_begin_ = total(std::span(send_).first(me));
-    rows = rows.subspan(own_begin_, std::exchange(send_[me], 0));
-    own_.assign(rows.begin(), rows.end());
-    for (auto& row : own_) row -= first_slot_;
-    places_ =
-        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    auto* const places = places_.data();
-    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
-                  [=, this](std::size_t begin, std::size_t end) {
-                      for (std::size_t k = begin; k < end; ++k) {
-                          std::size_t const at = place(k);
-                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
-                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
-                      }
-                  });
-}
-
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::span<ListExchange const> lists) {
-    if (lists.size() == 1) {
-        auto const& l = lists[0];
-        if (l.unit == 0) return;
-        group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts)->wait();
-        return;
-    }
-    auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts(ranks), out_counts(ranks), at(lists.size());
-    for (auto const& l : lists) {
-        for (std::size_t r = 0; r < ranks; ++r) {
-            counts[r] += l.counts[r] * l.unit;
-            out_counts[r] += l.out_counts[r] * l.unit;
-        }
-    }
-    Buffer<std::byte> in(total(counts)), out(total(out_counts));
-    // Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
-    auto const each = [&](auto counts_of, auto const& f) {
-        std::ranges::fill(at, std::size_t{0});
-        std::size_t all = 0;
-        for (std::size_t r = 0; r < ranks; ++r) {
-            for (std::size_t t = 0; t < lists.size(); ++t) {
-                std::size_t const bytes = (lists[t].*counts_of)[r] * lists[t].unit;
-                if (bytes != 0) f(all, t, at[t], bytes);
-                all += bytes;
-                at[t] += bytes;
-            }
-        }
-    };
-    each(&ListExchange::counts, [&](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
-        std::memcpy(in.data() + all, lists[t].in.data() + from, bytes);
-    });
-    group.alltoallv(1, bytes_of(std::as_const(in)), counts, bytes_of(out), out_counts)->wait();
-    each(&ListExchange::out_counts, [&](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
-        std::memcpy(lists[t].out.data() + to, out.data() + all, bytes);
-    });
-}
-
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
-    auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * tables.size());
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const& t : tables) counts.push_back(t.send_[r]);
-    }
-    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<std::vector<std::int64_t>> wanted;
-    std::vector<ListExchange> lists;
-    wanted.reserve(tables.size());
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        auto& t = tables[k];
-        auto const rows = t.plan_.rows();
-        auto& list = wanted.emplace_back(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
-        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
-        list.insert(list.end(), after.begin(), after.end());
-        for (std::size_t r = 0; r < ranks; ++r) t.receive_.push_back(asked[r * tables.size() + k]);
-        t.asked_.resize(total(t.receive_));
-        lists.push_back({sizeof(std::int64_t), bytes_of(std::as_const(list)), t.send_, bytes_of(t.asked_), t.receive_});
-    }
-    exchange_lists(group, lists);
-    for (auto& t : tables) {
-        for (auto& row : t.asked_) row -= t.first_slot_;
-    }
-}
-
-ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
-                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
-    : own_rank_(static_cast<std::size_t>(rank)) {
-    bool const some = !own.empty() || !asked.empty();
-    std::vector<std::int64_t> all;
-    all.reserve(fetch.asked().size() + fetch.own().size());
-    std::size_t end = 0, from = 0;
-    auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
-        if (!some) all.insert(all.end(), rows.begin(), rows.end());
-        for (std::size_t i = 0; some && i < rows.size(); ++i) {
-            if (which[i] == 0) continue;
-            all.push_back(rows[i]);
-            numbers_.push_back(end + i);
-        }
-        ends_.push_back(end += rows.size());
-    };
-    for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
-        if (r == own_rank_) {
-            add(fetch.own(), own);
-        } else {
-            std::size_t const n = fetch.asked_counts()[r];
-            add(std::span(fetch.asked()).subspan(from, n), some ? asked.subspan(from, n) : asked);
-            from += n;
-        }
-    }
-    plan_ = RowPlan<>(exec, all, height);
-    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
-    places_.resize(fetch.own().size());
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
-            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
-            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
-        }
-    }
-}
-
-ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                                        std::function<std::byte const*(std::size_t)> const& own,
-                                        std::span<std::int64_t const> keys, std::byte* out) const {
-    if (bytes == 0) return;
-    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
-    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
-    auto const address = [=, &own](std::size_t piece) {
-        if (is_own(piece)) return own(piece - begin);
-        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
-    };
-    parallel_work(
-        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
-            TreeSum sum(type, width, *std::ranges::max_element(keys));
-            Storage<std::byte> aside(bytes);
-            for (std::size_t k = first; k < last; ++k) {
-                auto const of_row =
-                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
-                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
-                std::byte* const to = out + k * bytes;
-                if (of_row.size() == 1) {
-                    auto const* const only = address(number(of_row[0]));
-                    if (only != to) std::memcpy(to, only, bytes);
-                    continue;
-                }
-                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
-                auto const own_piece =
-                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
-                bool const overwritten =
-                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
-                if (overwritten) std::memcpy(aside.data(), to, bytes);
-                sum.begin(to);
-                for (auto const position : of_row) {
-                    auto const* const at = address(number(position));
-                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
-                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
-                }
-                sum.end();
-            }
-        });
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15351,120 +15835,16 @@ ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::
 
 namespace rowan::inline v0::detail {
 
-/// Keeps where the rows are.
-class FetchedShards final : public FetchedTables {
-public:
-    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables, BeforeRead const& before)
-        : group_(group) {
-        for (auto const& t : tables) {
-            partitions_.push_back(t.placement.on(t.own->spec().dims[0], group.size()));
-            fetches_.emplace_back(exec, Slots(partitions_.back()), group.rank(), "ids", t.rows);
-            numbers.emplace_back(t.rows.begin(), t.rows.end());
-        }
-        RowFetch::ask(group, fetches_);
-        std::vector<Value> answers(tables.size());
-        std::vector<Buffer<std::byte>> came;
-        std::vector<ListExchange> lists;
-        for (std::size_t t = 0; t < tables.size(); ++t) {
-            auto const& f = fetches_[t];
-            if (before) {
-                before(t, f.asked());
-                before(t, f.own());
-            }
-            answers[t] = tables[t].own->row_values().gather(exec, f.asked());
-            auto const e = answers[t].elements();
-            std::size_t row_bytes = e.element_size;
-            for (std::size_t i = 1; i < e.dims.size(); ++i) row_bytes *= static_cast<std::size_t>(e.dims[i]);
-            came.emplace_back(f.others() * row_bytes);
-            lists.push_back(f.fetch(row_bytes, e.bytes, bytes_of(came.back())));
-        }
-        exchange_lists(group, lists);
-        for (std::size_t t = 0; t < tables.size(); ++t) {
-            auto const own = tables[t].own->row_values().elements().bytes;
-            rows.push_back(with_bytes(exec, *tables[t].own, tables[t].rows,
-                                      fetches_[t].rows(own.data(), came[t].data(), lists[t].unit)));
-        }
-    }
-
-    std::vector<RowPieces> sum(Cpu exec, std::span<Gradient const> gradients,
-                               std::span<std::int64_t const> keys) const override {
-        std::vector<Travelling> all;
-        std::vector<ListExchange> lists;
-        for (auto const& gradient : gradients) all.push_back(travelling(gradient));
-        for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const& f = fetches_[gradients[g].table];
-            auto& t = all[g];
-            lists.push_back(f.give(gradients[g].node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
-            if (!gradients[g].all)
-                lists.push_back(f.give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
-        }
-        exchange_lists(group_, lists);
-        std::vector<RowPieces> sums;
-        for (std::size_t g = 0; g < gradients.size(); ++g) {
-            auto const& [table, everything, type, node] = gradients[g];
-            auto const& t = all[g];
-            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
-                              t.own_which, t.came_which);
-            auto out = node.like();
-            out.resize(met.rows().size());
-            for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
-            met.sum(
-                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
-                out.bytes.data());
-            sums.push_back(std::move(out));
-        }
-        return sums;
-    }
-
-private:
-    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
-    /// addresses of this rank's; and which have a piece, if not all.
-    struct Travelling {
-        Buffer<std::byte> send, came;
-        std::vector<std::byte const*> own;
-        std::vector<std::uint8_t> send_which, own_which, came_which;
-    };
-    Travelling travelling(Gradient const& gradient) const {
-        auto const& node = gradient.node;
-        auto const& f = fetches_[gradient.table];
-        std::size_t const bytes = node.row_bytes, others = f.others();
-        Travelling t;
-        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
-        t.came = Buffer<std::byte>(f.asked().size() * bytes);
-        t.own.resize(f.own().size());
-        if (!gradient.all) {
-            t.send_which.resize(others);
-            t.own_which.resize(f.own().size());
-            t.came_which.resize(f.asked().size());
-        }
-        auto const& named = numbers[gradient.table];
-        std::vector<std::size_t> place(named.size());  // of each row that was asked for
-        for (std::size_t k = 0; k < place.size(); ++k)
-            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
-        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
-            if (named[i] != node.rows[piece]) continue;
-            auto const* const from = node.bytes.data() + piece++ * bytes;
-            bool const here = place[i] >= others;
-            std::size_t const at = here ? place[i] - others : place[i];
-            if (here) {
-                t.own[at] = from;
-            } else if (bytes != 0) {
-                std::memcpy(t.send.data() + at * bytes, from, bytes);
-            }
-            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
-        }
-        return t;
-    }
-
-    ProcessGroup const& group_;
-    std::vector<Partition> partitions_;
-    std::vector<RowFetch> fetches_;
-};
-
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
-                                                         std::span<TableRows const> tables, BeforeRead const& before) {
-    return std::make_unique<FetchedShards>(group, exec, tables, before);
+                                                         std::span<TableRows const> tables) {
+    return std::make_unique<FetchedShards>(group, exec, tables);
+}
+
+ROWAN_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
+                                                               Cpu exec, std::span<TableRows const> tables, bool told,
+                                                               std::vector<bool> waits, FetchedTables const& now) {
+    return std::make_unique<FetchedShards>(group, ahead, exec, tables, told, std::move(waits),
+                                           static_cast<FetchedShards const&>(now));
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.
@@ -17924,12 +18304,14 @@ public:
     std::size_t variables() const noexcept { return variables_.size(); }
     std::size_t number(Variable const& v) const;
 
+    using After = std::function<void(Operator const&)>;
+
     /// Runs on the values of the variables.
-    void run(Scope& scope, AnyExec exec) const;
+    void run(Scope& scope, AnyExec exec, After const& after = {}) const;
 
     /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
     /// Several threads may do so at the same time.
-    void run(std::span<Value* const> values, AnyExec exec) const;
+    void run(std::span<Value* const> values, AnyExec exec, After const& after = {}) const;
     std::string dot() const;
 
 private:
@@ -17993,6 +18375,15 @@ public:
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
     ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
+
+    /// Runs the operators as run(scope, exec) does, and calls after(op) when one has run, such as to take its time. On a
+    /// device, what it has enqueued may still go on.
+    ///     net.run(scope, exec, [&](Operator const& op) { std::cout << op.kernel->name << ' ' << lap() << '\n'; });
+    /// errors   those of run without it; what `after` throws, when no variable has changed
+    /// cost     that of run, and of the calls
+    void run(Scope& scope, Device exec, std::function<void(Operator const&)> const& after) const {
+        order_.run(scope, exec, after);
+    }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc
@@ -18095,7 +18486,7 @@ ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
     return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
 }
 
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
     Buffer<Variable*> there(variables_.size());
@@ -18116,14 +18507,14 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
-        run(values, exec);
+        run(values, exec, after);
     } catch (...) {
         for (std::size_t i = results.size(); i-- > 0;) *results[i] = std::move(before[i]);
         throw;
     }
 }
 
-ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, After const& after) const {
     for (std::size_t i = 0; i < inputs_; ++i) {
         Variable const& v = *variables_[i];
         if (values[i]->empty())
@@ -18151,6 +18542,7 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) 
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
         for (std::size_t const v : uses.last) values[v]->clear();
+        if (after) after(op);
     }
 }
 
@@ -18547,9 +18939,14 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
     after_agreement(group, [&] {
         if (tables.empty()) return;
         std::vector<TableRows> asked;
-        for (std::size_t i = 0; i < tables.size(); ++i)
-            asked.push_back({&parameters.find(tables[i].table->name()), tables[i].table->placement, named[i]});
+        std::vector<Value const*> own;
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            own.push_back(&parameters.find(tables[i].table->name()));
+            asked.push_back({own[i], tables[i].table->placement, named[i]});
+        }
         auto const fetched = fetch_rows(group, exec, asked);
+        fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
+        fetched->end_rest(own);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
     });
     return mine;
@@ -20605,7 +21002,7 @@ public:
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
             auto const list = fetch.fetch(bytes, bytes_of(answers), came);
-            exchange_lists(all, std::span(&list, 1));
+            exchange_lists(all, {list});
             copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -20668,7 +21065,7 @@ public:
         });
         after_agreement(group(), [&] {
             auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
-            exchange_lists(group(), std::span(&list, 1));
+            exchange_lists(group(), {list});
         });
         SelectedRows<T> result;
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
@@ -21974,18 +22371,27 @@ namespace layer {
 /// with options.clip, of all rows.
 ///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
-/// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
+/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
 /// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
 /// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
-/// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
-/// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
-/// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed; but an error of options.check_every comes after the step. Memory that fails after the agreement
-/// ends all ranks; if it fails while parameters change, other ranks have made the step, and Trainer::step throws there
-/// when it is called again.
+/// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
+/// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
+/// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
+/// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
+///
+/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors; slow networks gain by it.
+/// - It takes the batches of a step from the reader before it makes the step before. So they must not depend on what that
+///   step changes or keeps, nor share memory that the reader writes again before it is made.
+/// - Ranks ask for the rows of the next step. Rows that this step does not name come at once, the others when it has
+///   changed them, all of a table with a deferred optimizer. So options.on_batch must not change sharded tables.
+/// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
+///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
+///   Memory that fails in them ends all ranks.
+/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, a thread of each rank goes on with what travels, every half
+///   millisecond; else exchanges go on between operators.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
@@ -29040,6 +29446,7 @@ struct TrainOptionsOn {
     layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
+    bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
@@ -29066,6 +29473,7 @@ template <class Device>
 void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
     to.add("options.parts", options.parts.count());
     to.add("options.check_every", options.check_every);
+    to.add("options.overlap", std::int64_t{options.overlap});
     to.add("options.seed", std::to_string(options.seed));
     to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
     auto const of = [](char const* list, std::string const& name) {
@@ -30222,7 +30630,7 @@ ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+// rowan/train/detail/gradient_nodes.hpp: GradientNodes, the sums of a gradient over the parts of a rank.
 
 namespace rowan::inline v0::detail {
 
@@ -30247,57 +30655,14 @@ struct GradientNodes {
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 };
 
-/// Gradients of rows that were fetched.
-struct FetchedGradients {
-    struct One {
-        std::size_t table, gradient;
-        bool all;  // whether all ranks have all rows that they have fetched
-    };
-    FetchedTables const* tables = nullptr;
-    std::vector<One> list = {};
-};
-
-/// Which of some rows a gradient has.
-enum class RowsOf { others, some, all };
-
-/// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
-/// n parts, at most log2 n sums and one are in memory.
-class PartSums {
-public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
-
-    /// Begins a step of which these parts are added.
-    void begin(PartRange const& parts);
-
-    /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, std::span<double const> weights);
-
-    /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
-    /// their own rows; else RowsOf::others.
-    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
-
-    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
-                             FetchedGradients const& fetched = {});
-
-private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
-                                    FetchedGradients const& fetched);
-
-    std::vector<GradientNodes> nodes_;
-    PartRange parts_{};
-    std::int64_t next_ = 0;
-};
-
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+// rowan/train/detail/gradient_nodes_inl.hpp: the functions of gradient_nodes.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cstring>
-#include <functional>
+
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -30366,6 +30731,114 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
 
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/part_sums.hpp: PartSums, the gradients of the parts of a step, summed.
+
+namespace rowan::inline v0::detail {
+
+/// Whether the parts of each rank are one node of the tree, or none.
+inline bool one_node_each(std::int64_t total, Ranks const& ranks) {
+    for (int r = 0; r < ranks.size(); ++r) {
+        auto const parts = PartRange::of_rank(total, r, ranks.size());
+        if (firsts_of_nodes(parts.begin, parts.end, total).size() > 1) return false;
+    }
+    return true;
+}
+
+/// Gradients of rows that were fetched.
+struct FetchedGradients {
+    struct One {
+        std::size_t table, gradient;
+        bool all;  // whether all ranks have all rows that they have fetched
+    };
+    FetchedTables* tables = nullptr;
+    std::vector<One> list = {};
+    bool early = false;  // whether they travel while the net runs
+    bool begun = false;
+};
+
+/// Which of some rows a gradient has.
+enum class RowsOf { others, some, all };
+
+/// Dense gradients of one element type, which travel as one: pieces of the elements of all.
+struct FusedSums {
+    std::vector<std::size_t> which;
+    std::vector<std::size_t> elements;  // of each
+    std::size_t ready = 0;              // after so many operators all are computed
+    std::unique_ptr<BegunSum> sum = {};
+    bool gathers = false;
+};
+
+/// The gradients of the parts of a step, weighed and summed as a binary tree over the numbers of the parts. After
+/// n parts, at most log2 n sums and one are in memory.
+class PartSums {
+public:
+    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
+    /// The sums of ranks may begin while the net runs: gradient i is computed by its first ready[i] operators.
+    void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
+
+    /// Begins a step of which these parts are added.
+    void begin(PartRange const& parts);
+
+    /// Adds the gradients of the next part, each times its weight.
+    void add(Cpu exec, std::span<double const> weights);
+
+    /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
+    /// computed and begins to sum those of which enough are. `weights` are those of the part.
+    void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
+                    Ranks const& ranks, FetchedGradients& fetched);
+    /// Goes on with what has come of these sums.
+    void progress();
+    /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
+    void begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    /// After an error on this rank or another: ends them, of which all have begun on all ranks.
+    void drop() noexcept;
+
+    /// Whether ranks get the sums of their own rows alone.
+    bool goes_to_owners(std::size_t i) const { return nodes_[i].own != nullptr; }
+
+    /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
+    /// their own rows; else RowsOf::others.
+    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
+
+    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
+    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
+    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
+                             FetchedGradients& fetched);
+
+private:
+    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
+                                    FetchedGradients& fetched);
+    std::size_t ready_of(FetchedGradients const& fetched) const;
+    void begin_fetched(Cpu exec, FetchedGradients& fetched);
+    void fuse();
+    void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts, Ranks const& ranks) const;
+
+    std::vector<GradientNodes> nodes_;
+    std::vector<std::size_t> ready_;  // empty: sums begin when all gradients are there
+    std::vector<FusedSums> fused_;
+    std::vector<bool> added_;  // of the part
+    PartRange parts_{};
+    std::int64_t next_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
 ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
                                   Placement const* own) {
     nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
@@ -30378,11 +30851,155 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     }
     parts_ = parts;
     next_ = parts.begin;
+    added_.assign(nodes_.size(), false);
 }
 
 ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+    }
     ++next_;
+    added_.assign(nodes_.size(), false);
+}
+
+// Gradients of as many bytes travel as one, so that the time of a message is not that of its latency.
+ROWAN_FUNCTION void PartSums::fuse() {
+    static constexpr std::size_t enough = std::size_t{1} << 18;
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!nodes_[i].sparse) order.push_back(i);
+    }
+    if (!ready_.empty()) std::ranges::stable_sort(order, {}, [this](std::size_t i) { return ready_[i]; });
+    for (std::size_t const i : order) {
+        auto const& type = nodes_[i].sums.type;
+        std::size_t elements = 1;
+        for (auto const dim : nodes_[i].shape()) elements *= dim;
+        auto const open = std::ranges::find_if(fused_, [&](FusedSums const& f) {
+            bool const full =
+                std::accumulate(f.elements.begin(), f.elements.end(), std::size_t{0}) * type.sum_bytes >= enough;
+            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || !full);
+        });
+        auto& f = open == fused_.end() ? fused_.emplace_back() : *open;
+        f.which.push_back(i);
+        f.elements.push_back(elements);
+        f.ready = ready_.empty() ? 0 : ready_[i];
+    }
+    std::ranges::stable_sort(fused_, {}, &FusedSums::ready);
+}
+
+/// Elements of all parts as one: with the same pieces.
+inline DensePieces fused_pieces(std::vector<DensePieces>&& parts) {
+    if (parts.size() == 1) return std::move(parts[0]);
+    DensePieces all;
+    for (auto const& p : parts) all.elements += p.elements;
+    all.element_bytes = parts[0].element_bytes;
+    all.keys = parts[0].keys;
+    all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
+    auto* to = all.bytes.data();
+    for (std::size_t k = 0; k < all.keys.size(); ++k) {
+        for (auto const& p : parts) {
+            std::size_t const bytes = p.piece_bytes();
+            if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
+            to += bytes;
+        }
+    }
+    return all;
+}
+
+/// The type of what travels, which is not narrowed before it is divided.
+inline ElementSums as_sums(ElementSums const& type) {
+    return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
+}
+
+ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                        Ranks const& ranks) const {
+    fused.sum =
+        ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)), parts_.total);
+}
+
+ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
+                                         std::function<std::vector<double>()> const& weights, Ranks const& ranks,
+                                         FetchedGradients& fetched) {
+    if (fused_.empty()) fuse();
+    std::vector<double> of_part;
+    auto const add = [&](std::size_t i) {
+        if (of_part.empty()) of_part = weights();
+        nodes_[i].add(exec, of_part[i], next_, parts_.begin);
+        added_[i] = true;
+    };
+    for (auto& f : fused_) {
+        if (f.sum != nullptr || f.ready > operators) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) {
+            add(i);
+            parts.push_back(nodes_[i].dense_of(exec, parts_));
+        }
+        begin_sum(exec, f, std::move(parts), ranks);
+    }
+    if (!fetched.early || fetched.begun || ready_of(fetched) > operators) return;
+    for (auto const& one : fetched.list) {
+        add(one.gradient);
+        if (rows_of(one.gradient, fetched.tables->numbers[one.table]) == RowsOf::others)
+            throw Error("train: the gradient of a sharded table has rows that no batch names");
+    }
+    begin_fetched(exec, fetched);
+}
+
+ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
+    std::size_t last = 0;
+    for (auto const& one : fetched.list) last = std::max(last, ready_[one.gradient]);
+    return last;
+}
+
+ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
+    fetched.begun = true;
+    std::vector<FetchedTables::Gradient> back;
+    for (auto const& [table, i, has_all] : fetched.list)
+        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
+    fetched.tables->begin_sum(std::move(back));
+}
+
+ROWAN_FUNCTION void PartSums::progress() {
+    for (auto& f : fused_) {
+        if (f.gathers) continue;
+        if (f.sum == nullptr || !f.sum->test()) return;  // all ranks gather in one order
+        f.sum->gather();
+        f.gathers = true;
+    }
+}
+
+ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                           FetchedGradients& fetched) {
+    begin(parts);
+    if (fused_.empty()) fuse();
+    auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
+        if (fetched.early && !fetched.begun && ready_of(fetched) < ready) begin_fetched(exec, fetched);
+    };
+    for (auto& f : fused_) {
+        in_turn(f.ready);
+        if (f.sum != nullptr) continue;
+        DensePieces zeros;
+        for (auto const n : f.elements) zeros.elements += n;
+        zeros.element_bytes = nodes_[f.which[0]].sums.type.sum_bytes;
+        zeros.keys = firsts_of_nodes(parts_.begin, parts_.end, parts_.total);
+        zeros.bytes = Storage<std::byte>(zeros.keys.size() * zeros.piece_bytes());
+        std::ranges::fill(zeros.bytes, std::byte{});
+        std::vector<DensePieces> all;
+        all.push_back(std::move(zeros));
+        begin_sum(exec, f, std::move(all), ranks);
+    }
+    in_turn(std::numeric_limits<std::size_t>::max());
+}
+
+ROWAN_FUNCTION void PartSums::drop() noexcept {
+    for (auto& f : fused_) {
+        try {
+            if (f.sum != nullptr) static_cast<void>(f.sum->finish());
+        } catch (...) {  // of a rank that has ended all
+        }
+        f.sum = nullptr;
+        f.gathers = false;
+    }
 }
 
 ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
@@ -30394,7 +31011,7 @@ ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t co
 }
 
 ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks, FetchedGradients const& fetched) {
+                                                  Ranks const* ranks, FetchedGradients& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
@@ -30409,77 +31026,39 @@ ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std:
     return all;
 }
 
-/// Dense gradients of one element type travel as one: with the same pieces, of the elements of all.
-struct Fused {
-    void (*add)(std::size_t, std::byte const*, std::byte*);  // one for each element type
-    std::vector<std::size_t> which = {};
-    std::vector<DensePieces> parts = {};
-    std::function<DensePieces()> sum = {};
-
-    /// Moves the parts into one.
-    DensePieces take() {
-        if (parts.size() == 1) return std::move(parts[0]);
-        DensePieces all;
-        for (auto const& p : parts) all.elements += p.elements;
-        all.element_bytes = parts[0].element_bytes;
-        all.keys = parts[0].keys;
-        all.bytes = Storage<std::byte>(all.keys.size() * all.piece_bytes());
-        auto* to = all.bytes.data();
-        for (std::size_t k = 0; k < all.keys.size(); ++k) {
-            for (auto const& p : parts) {
-                std::size_t const bytes = p.piece_bytes();
-                if (bytes != 0) std::memcpy(to, p.bytes.data() + k * bytes, bytes);
-                to += bytes;
-            }
-        }
-        for (auto& p : parts) p.bytes = {};
-        return all;
+/// Calls f(i, sum of gradient i) for the sums of some.
+template <class F>
+void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
+    if (fused.which.size() == 1) return f(fused.which[0], std::move(all));
+    auto const* from = all.bytes.data();
+    for (std::size_t k = 0; k < fused.which.size(); ++k) {
+        DensePieces one;
+        one.elements = fused.elements[k];
+        one.element_bytes = all.element_bytes;
+        one.keys = all.keys;
+        one.bytes = Storage<std::byte>(one.piece_bytes());
+        if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
+        from += one.piece_bytes();
+        f(fused.which[k], std::move(one));
     }
-
-    /// Waits for the sum, and calls f(i, sum of gradient i).
-    template <class F>
-    void give(F const& f) const {
-        auto all = sum();
-        if (which.size() == 1) return f(which[0], std::move(all));
-        auto const* from = all.bytes.data();
-        for (std::size_t k = 0; k < which.size(); ++k) {
-            DensePieces one;
-            one.elements = parts[k].elements;
-            one.element_bytes = all.element_bytes;
-            one.keys = all.keys;
-            one.bytes = Storage<std::byte>(one.piece_bytes());
-            if (!one.bytes.empty()) std::memcpy(one.bytes.data(), from, one.piece_bytes());
-            from += one.piece_bytes();
-            f(which[k], std::move(one));
-        }
-    }
-};
+}
 
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks, FetchedGradients const& fetched) {
-    // What travels is not narrowed before it is divided.
-    auto const as_sums = [](ElementSums const& type) {
-        return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
-    };
+                                                         Ranks const& ranks, FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
-    std::vector<Fused> dense;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        auto& n = nodes_[i];
-        if (n.sparse) continue;
-        auto of_type = std::ranges::find(dense, n.sums.type.add, &Fused::add);
-        if (of_type == dense.end()) of_type = dense.insert(dense.end(), Fused{n.sums.type.add});
-        of_type->which.push_back(i);
-        of_type->parts.push_back(n.dense_of(exec, parts_));
+    if (fused_.empty()) fuse();
+    for (auto& f : fused_) {
+        if (f.sum != nullptr) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
+        begin_sum(exec, f, std::move(parts), ranks);
     }
-    for (auto& d : dense) d.sum = ranks.begin_sum(exec, as_sums(nodes_[d.which[0]].sums.type), d.take(), parts_.total);
-    std::vector<FetchedTables::Gradient> back;
-    for (auto const& [table, i, has_all] : fetched.list)
-        back.push_back({table, has_all, as_sums(nodes_[i].sums.type), nodes_[i].sparse_of(exec, parts_)});
-    if (!back.empty()) {
+    if (!fetched.list.empty()) {
+        if (!fetched.begun) begin_fetched(exec, fetched);
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
-        auto sums = fetched.tables->sum(exec, back, firsts);
+        auto sums = fetched.tables->end_sum(exec, firsts);
         for (std::size_t k = 0; k < sums.size(); ++k) {
             std::size_t const i = fetched.list[k].gradient;
             all[i] = nodes_[i].value_of(exec, device, std::move(sums[k]), divisors[i]);
@@ -30492,10 +31071,15 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (auto const& d : dense) {
-        d.give([&](std::size_t i, DensePieces&& sum) {
+    for (auto& f : fused_) {  // all on their way before one is waited for
+        if (!ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
+    }
+    for (auto& f : fused_) {
+        each_sum(f, f.sum->finish(), [&](std::size_t i, DensePieces&& sum) {
             all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);
         });
+        f.sum = nullptr;
+        f.gathers = false;
     }
     return all;
 }
@@ -30507,6 +31091,11 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
 // rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
 namespace rowan::inline v0 {
+
+namespace detail {
+template <class T, class Device>
+class TrainLoop;
+}
 
 /// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
 /// removed from the net with the trainer. `train` is a loop around it.
@@ -30569,7 +31158,7 @@ public:
     ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches);
+    double step(std::span<Feeds const> batches) { return step(batches, nullptr); }
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
     /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
@@ -30580,6 +31169,17 @@ public:
     std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
 
 private:
+    friend class detail::TrainLoop<T, Device>;
+
+    /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
+    /// of as many batches.
+    struct StepAhead {
+        std::span<Feeds const> next;
+        bool agreed;
+    };
+    double step(std::span<Feeds const> batches, StepAhead const* ahead);
+    class Step;
+
     std::vector<Variable*> variables() const;
     /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
     void check_ranks() const;
@@ -30596,9 +31196,9 @@ private:
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
 
     /// Runs the net on a part, which sets results_, and returns the cost.
-    double run(Feeds const& feeds, std::int64_t part);
-    /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
-    double run_parts(std::span<Feeds const> batches, std::function<void()> const& enter);
+    double run(Feeds const& feeds, std::int64_t part, std::function<void(Operator const&)> const& after = {});
+    /// After how many operators of the net results_ are computed, with what they are weighed by.
+    std::vector<std::size_t> ready() const;
     /// The parts of a step that this rank runs.
     detail::PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
@@ -30607,8 +31207,15 @@ private:
         return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
     }
     /// The rows of sharded tables that this rank's parts name.
+    std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
     std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
                                                  std::function<void()> const& begin) const;
+    std::vector<Value const*> tables() const;
+    void begin_rest(detail::FetchedTables& fetched) const;
+    /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
+    /// `tables`.
+    std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
+                                                       detail::FetchedTables const& now) const;
     /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
@@ -30619,7 +31226,8 @@ private:
     }
     /// The weights of results_, or their divisors, from those of the cost and of moving_.
     std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    double add_up(std::span<double const> own, detail::PartRange const& parts, detail::FetchedGradients const& fetched);
+    std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
+    double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
     /// errors   GraphError if there is no parameter of this name
     void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
@@ -30642,15 +31250,17 @@ private:
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
-    std::vector<Variable*> fetched_;            // the same
-    std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;            // what a step empties when it ends
+    std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
+    std::vector<Variable*> fetched_;                // the same
+    std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
+    std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;                // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
-    std::int64_t parts_;                        // the most batches of a step
-    std::int64_t check_every_;                  // steps; 0: never
+    std::int64_t parts_;        // the most batches of a step
+    std::int64_t check_every_;  // steps; 0: never
+    bool overlap_;
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_
@@ -30663,7 +31273,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/trainer_members.hpp: the members of Trainer: what it builds, a step and its parts.
+// rowan/train/detail/trainer_build.hpp: what a Trainer builds, and its parameters.
 
 namespace rowan::inline v0 {
 
@@ -30671,7 +31281,8 @@ template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
     : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
-      check_every_(options.check_every), seed_(options.seed) {
+      check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
+      seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
@@ -30685,6 +31296,12 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         });
         detail::add_variables(same, all, "first value");
     });
+    if (overlap_) {
+        comm_.ranks()->must([this] {
+            comm_.ranks()->begin_overlap();
+            sums_.overlap(ready());
+        });
+    }
 }
 
 template <class T, class Device>
@@ -30801,52 +31418,6 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part) {
-    auto const inputs = net_->inputs();
-    detail::Buffer<Value> fed(inputs.size());
-    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
-        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i]->role() != Role::data) continue;
-        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
-            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
-        inputs[i]->value() = std::move(fed[i]);
-    }
-    {
-        std::vector<Value> seeds(seeds_.size());
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
-        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
-        detail::in_order(exec_, [&] { net_->run(*own_, exec_); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    return cost;
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::step(std::span<Feeds const> batches) {
-    std::optional<detail::Entered> entered;
-    std::optional<detail::ScopeUse> use;
-    MemoryPool::Guard const guard(*pool_);
-    std::optional<detail::Emptied> after;  // whose memory the pool keeps
-    auto const enter = [&] {
-        entered.emplace(running_, "Trainer::step");
-        use.emplace(cost_.scope());
-        after.emplace(passing_);
-        deferred_.catch_up_others(net_->inputs());
-    };
-    double const cost = run_parts(batches, std::cref(enter));  // which needs no memory before ranks agree
-    updates_->change(*own_, exec_, comm_.ranks());
-    ++steps_;
-    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
-    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
-    return cost;
-}
-
-template <class T, class Device>
 void Trainer<T, Device>::check_ranks() const {
     if (comm_.ranks() == nullptr) return;
     detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
@@ -30871,125 +31442,23 @@ Parameters Trainer<T, Device>::parameters() const {
 }
 
 template <class T, class Device>
-double Trainer<T, Device>::run_parts(std::span<Feeds const> batches, std::function<void()> const& enter) {
-    auto const total = static_cast<std::int64_t>(batches.size());
-    detail::PartRange const parts = parts_of(batches);
-    double cost = 0;
-    std::vector<double> own;
-    auto const begin = [&] {
-        enter();
-        if (total == 0 || total > parts_)
-            throw ShapeError("batches", std::to_string(total),
-                             std::string("1 to options.parts = ").append(std::to_string(parts_)));
+std::vector<std::size_t> Trainer<T, Device>::ready() const {
+    auto const order = net_->operators();
+    auto const computed = [&](Variable const* v) {
+        std::size_t n = order.size();
+        while (n > 0 && std::ranges::find(order[n - 1]->outputs, v) == order[n - 1]->outputs.end()) --n;
+        return n;
     };
-    std::unique_ptr<detail::FetchedTables> fetched;
-    if (!tables_.empty()) fetched = fetch(batches, std::cref(begin));
-    std::vector<Value> rows;
-    if (fetched) rows = std::move(fetched->rows);
-    detail::FetchedGradients back{fetched.get()};
-    auto const run_own = [&](auto& words) {
-        if (tables_.empty()) begin();
-        detail::Swapped const own_rows(fetched_, rows);
-        words[0] = total;
-        words[1] = std::bit_cast<std::int64_t>(prepare());
-        deferred_.catch_up(
-            detail::host_exec(exec_),
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size())), fetched_);
-        sums_.begin(parts);
-        for (std::int64_t p = parts.begin; p < parts.end; ++p) {
-            cost = run(batches[static_cast<std::size_t>(p)], p);
-            if (total == 1) {
-                words[2] = std::bit_cast<std::int64_t>(cost);
-            } else {
-                own.push_back(cost);
-                std::size_t const from = own.size();
-                weight_->append_to(own);
-                for (Moving const& m : moving_) own.push_back(m.rows ? m.rows->count() : 1);
-                auto const of_moving = std::span<double const>(own).last(moving_.size());
-                sums_.add(detail::host_exec(exec_), of_results(own[from], of_moving));
-                for (Variable* const v : results_) v->value().clear();
-            }
-            for (Variable* const v : counted_) v->value().clear();
-        }
-        if (total == 1) return;
-        each_fetched([&](std::size_t t, std::size_t i) {
-            auto const has = sums_.rows_of(i, fetched->numbers[t]);
-            if (has == detail::RowsOf::others) return;
-            words[2] |= std::int64_t{1} << t;
-            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (t + 32);
-            back.list.push_back({t, i, true});
-        });
-    };
-    auto const all = detail::agree(comm_.ranks(), detail::TrainCall::step, run_own, number_);
-    rows.clear();
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    detail::check_same_word(all, 1, " has another factor of the learning rate than ");
-    if (total > 1) {
-        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
-        for (auto& one : back.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
-        std::erase_if(back.list, [&](auto const& one) {  // unless all ranks have only rows that they have fetched
-            return !std::ranges::all_of(all, bit(one.table));
-        });
-        return add_up(own, parts, back);
+    std::size_t weighed = 0;
+    if (weight_) {
+        for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
     }
-    detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
-    for (std::size_t i = 0; i < totals_.size(); ++i) {
-        if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
+    for (Moving const& m : moving_) {
+        if (m.rows) weighed = std::max(weighed, computed(m.rows->variable));
     }
-    return cost;
-}
-
-template <class T, class Device>
-std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
-                                                                 std::function<void()> const& begin) const {
-    auto const& ranks = *comm_.ranks();
-    auto const exec = detail::host_exec(exec_);
-    std::vector<std::vector<std::int64_t>> named;
-    auto const find_rows = [&](auto& words) {
-        begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        auto const parts = parts_of(batches);
-        auto const mine =
-            batches.subspan(static_cast<std::size_t>(parts.begin), static_cast<std::size_t>(parts.size()));
-        for (auto const& t : tables_) named.push_back(t.rows(exec, mine));
-    };
-    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::unique_ptr<detail::FetchedTables> rows;
-    ranks.must([&] {
-        std::vector<detail::TableRows> asked;
-        for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
-        rows = ranks.fetch(exec, asked, [&](std::size_t t, Ids<> const& positions) {
-            deferred_.catch_up(exec, *fetched_[t], positions);
-        });
-    });
-    return rows;
-}
-
-template <class T, class Device>
-double Trainer<T, Device>::add_up(std::span<double const> own, detail::PartRange const& parts,
-                                  detail::FetchedGradients const& fetched) {
-    std::size_t const costs = 1 + weight_->size(), width = costs + moving_.size();
-    auto const all = detail::numbers_of_parts(comm_.ranks(), own, width, parts.total);
-    double cost = 0;
-    std::vector<double> divisors;
-    try {
-        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
-        std::vector<double> moved(moving_.size());
-        for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + detail::product(all[at + 1], all[at]);
-            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
-        }
-        cost = detail::mean_of(cost, divisor);
-        divisors = of_results(divisor, moved);
-    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
-        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
-        throw;
-    }
-    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
-    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
-    return cost;
+    std::vector<std::size_t> all;
+    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
+    return all;
 }
 
 template <class T, class Device>
@@ -31039,6 +31508,359 @@ void Trainer<T, Device>::check_parameter(std::string const& name, char const* wh
     throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
 }
 
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/trainer_step.hpp: Trainer::Step, a step and its parts.
+
+namespace rowan::inline v0 {
+
+/// A step: the parts of this rank, and what travels between ranks.
+template <class T, class Device>
+class Trainer<T, Device>::Step {
+public:
+    Step(Trainer& trainer, std::span<Feeds const> batches, StepAhead const* ahead)
+        : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
+          total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
+          agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
+          looks_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
+        if (ahead != nullptr) next_ = ahead->next;
+    }
+
+    /// Calls enter(), runs the parts, agrees with the other ranks, sets totals_ and returns the cost of all as one batch.
+    double run(std::function<void()> const& enter) {
+        fetch(enter);
+        try {
+            auto const run_own = [this, &enter](auto& words) { run_overlapped(words, enter); };
+            auto const all = detail::agree(ranks_, detail::TrainCall::step, run_own, t_.number_);
+            rows_.clear();
+            detail::check_same_word(all, 0, " has another number of batches for a step than ");
+            detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+            if (total_ > 1) {
+                if (!back_.early) keep_fetched(all);
+                if (ranks_ != nullptr && !sums_early()) send_numbers();
+                cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
+            } else {
+                detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+            }
+        } catch (...) {
+            t_.sums_.drop();
+            end_overlap();
+            throw;
+        }
+        end_overlap();
+        for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
+            if (t_.totals_[i] != t_.results_[i])
+                t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
+        }
+        return cost_;
+    }
+
+private:
+    /// Whether sums of gradients begin while the net runs.
+    bool sums_early() const { return agreed_ && total_ > 1; }
+
+    void begin(std::function<void()> const& enter) const {
+        enter();
+        if (total_ == 0 || total_ > t_.parts_)
+            throw ShapeError("batches", std::to_string(total_),
+                             std::string("1 to options.parts = ").append(std::to_string(t_.parts_)));
+    }
+
+    /// Gets the rows of sharded tables, if there are any.
+    void fetch(std::function<void()> const& enter) {
+        fetched_ = std::move(t_.ahead_);
+        if (fetched_ != nullptr && agreed_) {
+            try {
+                begin(enter);
+            } catch (...) {
+                error_ = std::current_exception();
+            }
+            ranks_->must([this] { fetched_->end_rest(t_.tables()); });
+        } else if (!t_.tables_.empty()) {
+            fetched_ = t_.fetch(batches_, [this, &enter] { begin(enter); });
+        }
+        if (fetched_ == nullptr) return;
+        rows_ = std::move(fetched_->rows);
+        back_.tables = fetched_.get();
+        if (!sums_early() || !detail::one_node_each(total_, *ranks_)) return;
+        t_.each_fetched([this](std::size_t table, std::size_t i) {
+            if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
+        });
+        back_.early = !back_.list.empty();
+    }
+
+    /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
+    /// of them fails.
+    void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
+        detail::Swapped const own_rows(t_.fetched_, rows_);
+        if (looks_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
+        if (looks_ || sums_early()) ranks_->must([this] { goes_on_ = ranks_->go_on(t_.ahead_.get()); });
+        std::exception_ptr thrown;
+        try {
+            run_own(words, enter);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        if (sums_early()) {
+            if (thrown) ranks_->must([this] { t_.sums_.begin_others(exec_, *ranks_, parts_, back_); });
+            send_numbers();
+        }
+        if (thrown) std::rethrow_exception(thrown);
+    }
+    /// Before tables change.
+    void end_overlap() {
+        goes_on_ = nullptr;
+        if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
+    }
+
+    void run_own(detail::Ranks::Words& words, std::function<void()> const& enter) {
+        if (error_) std::rethrow_exception(error_);
+        if (t_.tables_.empty()) begin(enter);
+        words[0] = total_;
+        words[1] = std::bit_cast<std::int64_t>(t_.prepare());
+        auto const mine =
+            batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
+        t_.deferred_.catch_up(exec_, mine, t_.fetched_);
+        t_.sums_.begin(parts_);
+        if (sums_early() && mine.empty()) t_.sums_.begin_others(exec_, *ranks_, parts_, back_);
+        for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
+        if (total_ == 1) {
+            words[2] = std::bit_cast<std::int64_t>(cost_);
+        } else if (!back_.early) {
+            find_fetched(words);
+        }
+    }
+
+    void run_part(std::int64_t p) {
+        std::size_t operators = 0;
+        auto const overlap = [&](Operator const&) { go_on(++operators, p + 1 == parts_.end); };
+        std::function<void(Operator const&)> after;
+        if (looks_ || sums_early()) after = std::cref(overlap);
+        cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
+        if (total_ > 1) {
+            own_.push_back(cost_);
+            std::size_t const from = own_.size();
+            append_weights(own_);
+            t_.sums_.add(exec_, weights_at(std::span<double const>(own_).subspan(from)));
+            for (Variable* const v : t_.results_) v->value().clear();
+        }
+        for (Variable* const v : t_.counted_) v->value().clear();
+    }
+    /// When so many operators of a part have run.
+    void go_on(std::size_t operators, bool last) {
+        if (!goes_on_ && t_.ahead_) t_.ahead_->progress();
+        if (!goes_on_ && back_.begun) fetched_->progress();
+        if (!sums_early() || !last) return;
+        auto const weights = [this] {
+            std::vector<double> all;
+            append_weights(all);
+            return weights_at(all);
+        };
+        t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
+        t_.sums_.progress();
+    }
+
+    void append_weights(std::vector<double>& to) const {
+        t_.weight_->append_to(to);
+        for (Moving const& m : t_.moving_) to.push_back(m.rows ? m.rows->count() : 1);
+    }
+    std::vector<double> weights_at(std::span<double const> from) const {
+        return t_.of_results(from[0], from.last(t_.moving_.size()));
+    }
+    /// Costs and weights; zeros of parts that have failed.
+    void send_numbers() {
+        std::size_t const width = t_.numbers_of_part();
+        own_.resize(width * static_cast<std::size_t>(parts_.size()));
+        numbers_.begin(*ranks_, std::move(own_), width, total_);
+    }
+
+    /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
+    /// bit those that lack some.
+    void find_fetched(detail::Ranks::Words& words) {
+        t_.each_fetched([&](std::size_t table, std::size_t i) {
+            auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
+            if (has == detail::RowsOf::others) return;
+            words[2] |= std::int64_t{1} << table;
+            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (table + 32);
+            back_.list.push_back({table, i, true});
+        });
+    }
+    /// Keeps those of which all ranks have only rows that they have fetched.
+    void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
+        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
+        for (auto& one : back_.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
+        std::erase_if(back_.list, [&](auto const& one) { return !std::ranges::all_of(all, bit(one.table)); });
+    }
+
+    Trainer& t_;
+    detail::Ranks const* ranks_;
+    Cpu exec_;
+    std::span<Feeds const> batches_, next_;
+    std::int64_t total_;
+    detail::PartRange parts_;
+    bool agreed_;  // that all ranks make this step, with options.overlap
+    bool looks_;   // whether rows for the next one are asked for
+    double cost_ = 0;
+    std::vector<double> own_;  // costs and weights of this rank's parts
+    detail::NumbersOfParts numbers_;
+    std::unique_ptr<detail::FetchedTables> fetched_;
+    std::vector<Value> rows_;
+    std::exception_ptr error_;  // before the parts
+    detail::FetchedGradients back_;
+    std::shared_ptr<void const> goes_on_;  // what travels, beside the net
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/detail/trainer_run.hpp: how a Trainer runs its net, and what it gets from other ranks.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
+                               std::function<void(Operator const&)> const& after) {
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
+    }
+    {
+        std::vector<Value> seeds(seeds_.size());
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
+        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_, after); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    std::optional<detail::Entered> entered;
+    std::optional<detail::ScopeUse> use;
+    MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
+    auto const enter = [&] {
+        entered.emplace(running_, "Trainer::step");
+        use.emplace(cost_.scope());
+        after.emplace(passing_);
+        deferred_.catch_up_others(net_->inputs());
+    };
+    double const cost = Step(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(*own_, exec_, comm_.ranks());
+    ++steps_;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
+    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
+    return cost;
+}
+
+template <class T, class Device>
+std::vector<std::vector<std::int64_t>> Trainer<T, Device>::rows_of(std::span<Feeds const> batches) const {
+    auto const parts = parts_of(batches);
+    std::vector<std::vector<std::int64_t>> all;
+    for (auto const& t : tables_)
+        all.push_back(t.rows(detail::host_exec(exec_), batches.subspan(static_cast<std::size_t>(parts.begin),
+                                                                       static_cast<std::size_t>(parts.size()))));
+    return all;
+}
+
+template <class T, class Device>
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
+                                                                 std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    std::vector<std::vector<std::int64_t>> named;
+    auto const find_rows = [&](auto& words) {
+        begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
+        named = rows_of(batches);
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    std::unique_ptr<detail::FetchedTables> fetched;
+    ranks.must([&] {
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
+        fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        begin_rest(*fetched);
+        fetched->end_rest(tables());
+    });
+    return fetched;
+}
+
+template <class T, class Device>
+std::vector<Value const*> Trainer<T, Device>::tables() const {
+    std::vector<Value const*> own;
+    for (Variable const* const v : fetched_) own.push_back(&v->value());
+    return own;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
+    fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
+        deferred_.catch_up(detail::host_exec(exec_), *fetched_[t], positions);
+    });
+}
+
+template <class T, class Device>
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
+                                                                       std::span<Value const> tables,
+                                                                       detail::FetchedTables const& now) const {
+    std::vector<std::vector<std::int64_t>> named(tables_.size());
+    bool told = !next.empty();
+    try {
+        if (told) named = rows_of(next);
+    } catch (...) {  // the next step throws it
+        told = false;
+    }
+    std::unique_ptr<detail::FetchedTables> fetched;
+    comm_.ranks()->must([&] {
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&tables[t], fetched_[t]->placement, named[t]});
+        std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
+        updates_->each_deferred([&](Variable const& table, auto const&) {
+            auto const at = std::ranges::find(fetched_, &table);
+            if (at != fetched_.end()) waits[static_cast<std::size_t>(at - fetched_.begin())] = true;
+        });
+        fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
+    });
+    return fetched;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
+    std::size_t const costs = 1 + weight_->size(), width = numbers_of_part();
+    double cost = 0;
+    std::vector<double> divisors;
+    try {
+        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+        std::vector<double> moved(moving_.size());
+        for (std::size_t at = 0; at < all.size(); at += width) {
+            cost = cost + detail::product(all[at + 1], all[at]);
+            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+        }
+        cost = detail::mean_of(cost, divisor);
+        divisors = of_results(divisor, moved);
+    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
+        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        throw;
+    }
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
+    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    return cost;
+}
+
 // After all definitions, which clang needs.
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)
 ROWAN_TEMPLATE(class Trainer<double, Cpu>)
@@ -31064,9 +31886,12 @@ private:
 
     void read_epoch(Read const& read, std::int64_t epoch);
     bool take(Feeds const& feeds);
-    void step(std::span<Feeds const> parts);
-    /// Whether all ranks go on, where each calls f, which returns whether it does.
-    bool all_go_on(std::function<bool()> const& f) const;
+    /// Makes a step of parts_, or, with options.overlap, the one before, for which these are the next.
+    void take_parts();
+    void step(std::span<Feeds const> parts, std::span<Feeds const> next);
+    void step_last();
+    /// Whether all ranks go on, where each calls f, which returns whether it does. Sets agreed_.
+    bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
     /// Makes the trainer, from the last save of options.checkpoint if there is one.
     void go_on(layer::Var<T, Device> const& cost);
     void save();
@@ -31077,9 +31902,11 @@ private:
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
-    std::vector<Feeds> parts_;              // of the next step
-    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and how many of its batches have been read
-    std::int64_t known_ = 0;                // of these, how many before the last save
+    bool overlaps_;
+    std::vector<Feeds> parts_, waiting_;    // of the next step, and with options.overlap of the one before
+    bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
+    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
+    std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
     bool changed_ = false;                  // since the last save was loaded
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
@@ -31087,7 +31914,7 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
@@ -31130,21 +31957,26 @@ void TrainLoop<T, Device>::save() {
 }
 
 template <class T, class Device>
-bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f) const {
+bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+    auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
         words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+        words[2] = next;
     });
     check_same_word(all, 1, " has another value of the metric of options.stop than ");
+    agreed_ = next != 0 && std::ranges::all_of(all, [&](Words const& words) { return words[2] == next; });
     return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
 }
 
 template <class T, class Device>
-void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
+void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
     reads_ = false;
-    double const value = trainer_->step(parts);
+    typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
+    double const value = trainer_->step(parts, &ahead);
+    batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); });
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
@@ -31152,15 +31984,33 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts) {
 }
 
 template <class T, class Device>
+void TrainLoop<T, Device>::take_parts() {
+    if (!overlaps_) {
+        step(parts_, {});
+    } else {
+        if (!waiting_.empty()) step(waiting_, parts_);
+        waiting_ = std::move(parts_);
+    }
+    parts_.clear();
+}
+
+template <class T, class Device>
+void TrainLoop<T, Device>::step_last() {
+    auto const last = std::exchange(waiting_, {});
+    if (!last.empty() && more_) step(last, {});
+}
+
+template <class T, class Device>
 bool TrainLoop<T, Device>::take(Feeds const& feeds) {
-    if (++batches_ <= known_) return true;
-    if (options_.parts.count() == 1) {
-        step(std::span(&feeds, 1));
+    if (++read_ <= known_) {
+        batches_ = read_;
+        return true;
+    }
+    if (options_.parts.count() == 1 && !overlaps_) {
+        step(std::span(&feeds, 1), {});
     } else {
         parts_.push_back(feeds);
-        if (static_cast<std::int64_t>(parts_.size()) < options_.parts.count()) return true;
-        step(parts_);
-        parts_.clear();
+        if (static_cast<std::int64_t>(parts_.size()) == options_.parts.count()) take_parts();
     }
     return more_;
 }
@@ -31170,9 +32020,13 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
     reads_ = true;
     try {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
-        if (!parts_.empty() && more_) step(parts_);
+        if (!parts_.empty() && more_) take_parts();
+        step_last();
     } catch (...) {
-        if (reads_ && ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        if (!reads_) throw;
+        step_last();  // as on the other ranks, which have read more
+        if (!more_) return;
+        if (ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
         throw;
     }
     parts_.clear();
@@ -31185,12 +32039,12 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
         read_epoch(read, epoch_);
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
-            if (batches_ < known_)
+            if (read_ < known_)
                 throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                                 std::to_string(batches_),
+                                 std::to_string(read_),
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
-        batches_ = known_ = 0;
+        batches_ = read_ = known_ = 0;
         changed_ = true;
         if (epochs_->steps() == 0)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
@@ -31238,7 +32092,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
 /// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
 /// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
-/// With options.comm, several ranks train together: see layer::Comm.
+/// With options.comm, several ranks train together, with options.overlap while their messages travel: see layer::Comm.
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
@@ -31276,6 +32130,8 @@ requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
 
 // rowan/distributed/train.hpp: train on several ranks: layer::Comm from a communicator.
 
+#include <stop_token>
+
 namespace rowan::inline v0::detail {
 
 /// The ranks of a communicator, which train together: what makes layer::CommOn take it.
@@ -31300,33 +32156,63 @@ public:
         return words;
     }
 
-    void gather(std::span<std::byte const> in, std::span<std::byte> out,
-                std::span<std::size_t const> counts) const override {
-        group_.allgatherv(1, in, out, counts)->wait();
+    std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
+                                       std::span<std::size_t const> counts) const override {
+        std::shared_ptr<Transfer> const begun = group_.allgatherv(1, in, out, counts);
+        return [this, begun] { after_agreement(group_, [&] { begun->wait(); }); };
     }
 
-    std::function<DensePieces()> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                           std::int64_t total) const override {
-        auto const sum = std::make_shared<DenseReduction>(group(), exec, type, std::move(nodes), total);
-        return [sum] { return sum->finish(); };
+    std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                        std::int64_t total) const override {
+        return std::make_unique<SumOf>(DenseReduction(group(), exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {
         if (own != nullptr) return sum_own_rows(group(), exec, type, nodes, total, *own);
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
-    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables,
-                                         BeforeRead const& before) const override {
-        return fetch_rows(group_, exec, tables, before);
+    std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const override {
+        return fetch_rows(group_, exec, tables);
+    }
+    void begin_overlap() const override {
+        ahead_ = group_.duplicate();
+        gathers_ = group_.duplicate();
+    }
+    std::shared_ptr<void const> go_on(FetchedTables* ahead) const override {
+        if constexpr (requires { comm_.progress(); }) {
+            if (comm_.progress()) {
+                return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
+                    for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::microseconds(500))) {
+                        comm_.progress();
+                        if (ahead != nullptr) ahead->progress();
+                    }
+                });
+            }
+        }
+        return nullptr;
+    }
+    std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
+                                               std::vector<bool> waits, FetchedTables const& now) const override {
+        return begin_fetch_rows(group_, *ahead_, exec, tables, told, std::move(waits), now);
     }
 
 private:
+    struct SumOf final : BegunSum {
+        SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
+        bool test() override { return sum.test(); }
+        void gather() override { sum.gather(*gathers); }
+        DensePieces finish() override { return sum.finish(); }
+        DenseReduction sum;
+        ProcessGroup const* gathers;
+    };
+
     void run_or_end(std::function<void()> const& f) const override { after_agreement(group_, f); }
 
     std::unique_ptr<ProcessGroup const> group() const { return std::make_unique<GroupOf<C>>(comm_); }
 
     C comm_;
     GroupOf<C> group_;
+    mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
 };
 
 }  // namespace rowan::inline v0::detail

@@ -213,6 +213,8 @@ public:
 
     /// Goes on with the exchanges of all groups, if MPI was initialised with MPI_THREAD_MULTIPLE: then any thread may call
     /// it. Returns whether it was.
+    /// errors   MpiError
+    /// cost     two calls of MPI, which do not wait
     bool progress() const {
         int level = 0, there = 0;
         MPI_Query_thread(&level);

@@ -88,6 +88,7 @@ public:
                                                std::vector<bool> waits, FetchedTables const& now) const override {
         return begin_fetch_rows(group_, *ahead_, exec, tables, told, std::move(waits), now);
     }
+
 private:
     struct SumOf final : BegunSum {
         SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}

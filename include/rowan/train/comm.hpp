@@ -50,18 +50,27 @@ namespace layer {
 /// with options.clip, of all rows.
 ///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
-/// rates, clip and average; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
+/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
 /// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
 /// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
 /// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
-/// parts, agree that none failed, and exchange costs and gradients, dense ones first. Rows are not fetched earlier, as
-/// they would lack the step before; gradients do not travel while others are computed, as a rank may still fail. An
-/// error on one rank, also of the reader, is one on all: there as it was thrown, on the others a RemoteError, and no
-/// parameter has changed; but an error of options.check_every comes after the step. Memory that fails after the agreement
-/// ends all ranks; if it fails while parameters change, other ranks have made the step, and Trainer::step throws there
-/// when it is called again.
+/// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
+/// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
+/// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
+/// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
+///
+/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors; slow networks gain by it.
+/// - It takes the batches of a step from the reader before it makes the step before. So they must not depend on what that
+///   step changes or keeps, nor share memory that the reader writes again before it is made.
+/// - Ranks ask for the rows of the next step. Rows that this step does not name come at once, the others when it has
+///   changed them, all of a table with a deferred optimizer. So options.on_batch must not change sharded tables.
+/// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
+///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
+///   Memory that fails in them ends all ranks.
+/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, a thread of each rank goes on with what travels, every half
+///   millisecond; else exchanges go on between operators.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0

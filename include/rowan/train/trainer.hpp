@@ -123,6 +123,7 @@ private:
         bool agreed;
     };
     double step(std::span<Feeds const> batches, StepAhead const* ahead);
+    class Step;
 
     std::vector<Variable*> variables() const;
     /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
@@ -141,8 +142,6 @@ private:
 
     /// Runs the net on a part, which sets results_, and returns the cost.
     double run(Feeds const& feeds, std::int64_t part, std::function<void(Operator const&)> const& after = {});
-    /// Runs this rank's parts, agrees with the others, sets totals_ and returns the cost of all as one batch.
-    double run_parts(std::span<Feeds const> batches, StepAhead const* ahead, std::function<void()> const& enter);
     /// After how many operators of the net results_ are computed, with what they are weighed by.
     std::vector<std::size_t> ready() const;
     /// The parts of a step that this rank runs.
@@ -196,16 +195,16 @@ private:
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;  // sharded ones, if there are ranks
-    std::vector<Variable*> fetched_;            // the same
+    std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
+    std::vector<Variable*> fetched_;                // the same
     std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
-    std::vector<Variable*> results_;            // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;             // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;            // what a step empties when it ends
+    std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;                // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
-    std::int64_t parts_;                        // the most batches of a step
-    std::int64_t check_every_;                  // steps; 0: never
+    std::int64_t parts_;        // the most batches of a step
+    std::int64_t check_every_;  // steps; 0: never
     bool overlap_;
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
@@ -219,4 +218,4 @@ private:
 
 }  // namespace rowan::inline v0
 
-#include <rowan/train/detail/trainer_members.hpp>
+#include <rowan/train/detail/trainer_run.hpp>

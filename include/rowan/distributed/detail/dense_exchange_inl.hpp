@@ -114,7 +114,8 @@ ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePie
                                              std::vector<std::vector<std::int64_t>> const& keys) {
     own_ = std::move(own);
     receive(own_.elements, keys);
-    transfer_ = group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+    transfer_ =
+        group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
 }
 
 ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,

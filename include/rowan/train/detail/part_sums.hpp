@@ -7,6 +7,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/train/detail/gradient_nodes.hpp>
 #include <rowan/train/detail/gradient_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 
@@ -19,27 +20,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// The sums of one gradient over the parts that a rank has, one for each node of the tree that it has all parts of.
-struct GradientNodes {
-    GradientSums sums;
-    Variable* gradient;    // of a part
-    Variable const* like;  // its value has the shape of the gradient
-    bool sparse;
-    Placement const* own;  // of the rows, if a rank gets the sums of its rows alone
-    std::vector<DensePieces> dense_nodes = {};
-    std::vector<RowPieces> sparse_nodes = {};
-
-    Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
-    /// The sums of the nodes of which these parts are all the leaves.
-    DensePieces dense_of(Cpu exec, PartRange const& parts);
-    RowPieces sparse_of(Cpu exec, PartRange const& parts);
-    /// The sum of all parts, of elements dtype<T>::sum, divided.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
-};
 
 /// Whether the parts of each rank are one node of the tree, or none.
 inline bool one_node_each(std::int64_t total, Ranks const& ranks) {

@@ -136,7 +136,7 @@ public:
     /// Begins to sum what the ranks have of a step of `total` parts: one piece for each node of the tree that a rank has
     /// all parts of, of the same number of elements.
     virtual std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                                   std::int64_t total) const = 0;
+                                                std::int64_t total) const = 0;
     /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                           Placement const* own) const = 0;

@@ -1,0 +1,332 @@
+// rowan/distributed/detail/fetched_shards.hpp: FetchedShards, rows of sharded tables on their way, and their gradients.
+#pragma once
+
+#include <rowan/core/detail/config.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/train/detail/ranks.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Keeps where the rows are.
+class FetchedShards final : public FetchedTables {
+public:
+    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
+        find(tables);
+        RowFetch::ask(group, fetches_);
+    }
+    FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
+                  bool told, std::vector<bool> waits, FetchedShards const& now)
+        : group_(group), exec_(exec), ahead_(std::make_unique<Ahead>(ahead, std::move(waits), now)) {
+        auto& a = *ahead_;
+        for (auto const& t : tables) a.own.push_back(t.own->share());
+        if (told) find(tables);
+        std::size_t const ranks = static_cast<std::size_t>(ahead.size());
+        for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
+            a.counts.push_back(told ? 1 : 0);
+            for (auto const& f : fetches_) f.append_counts(a.counts, r);
+            a.counts.resize((r + 1) * (tables.size() + 1));
+        }
+        a.their_counts.resize(a.counts.size());
+        a.equal.assign(ranks, tables.size() + 1);
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.counts)), a.equal,
+                               bytes_of(a.their_counts), a.equal}});
+    }
+
+    void progress() override {
+        if (back_ != nullptr) static_cast<void>(back_->lists.test());
+        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) go_on();
+    }
+    bool reach() override {
+        while (ahead_->next != nullptr) go_on();
+        ahead_->own.clear();
+        return ahead_->told;
+    }
+    void begin_rest(std::span<Value const* const> own, BeforeRead const& before) override {
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            before(t, fetches_[t].asked());
+            before(t, fetches_[t].own());
+        }
+        begin_rows(rest_, group_, own, 0);
+    }
+    void end_rest(std::span<Value const* const> own) override {
+        take_rows(rest_, 0);
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto const bytes = own[t]->row_values().elements().bytes;
+            auto const& come = travelling_[t];
+            rows.push_back(with_bytes(exec_, *own[t], numbers[t],
+                                      fetches_[t].rows(bytes.data(), come.came.data(), come.row_bytes)));
+        }
+        travelling_.clear();
+    }
+
+    void begin_sum(std::vector<Gradient>&& gradients) override {
+        back_ = std::make_unique<Back>();
+        back_->gradients = std::move(gradients);
+        for (auto const& gradient : back_->gradients) back_->pieces.push_back(pieces_of(gradient));
+        std::vector<ListExchange> lists;
+        for (std::size_t g = 0; g < back_->pieces.size(); ++g) {
+            auto const& [table, all, type, node] = back_->gradients[g];
+            auto& t = back_->pieces[g];
+            lists.push_back(fetches_[table].give(node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
+            if (!all)
+                lists.push_back(fetches_[table].give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
+        }
+        back_->lists.begin(group_, std::move(lists));
+    }
+    std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
+        auto const back = std::move(back_);
+        back->lists.wait();
+        std::vector<RowPieces> sums;
+        for (std::size_t g = 0; g < back->pieces.size(); ++g) {
+            auto const& [table, all, type, node] = back->gradients[g];
+            auto const& t = back->pieces[g];
+            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
+                              t.own_which, t.came_which);
+            auto out = node.like();
+            out.resize(met.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
+            met.sum(
+                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
+                out.bytes.data());
+            sums.push_back(std::move(out));
+        }
+        return sums;
+    }
+
+private:
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Pieces {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    struct Back {
+        std::vector<Gradient> gradients;
+        std::vector<Pieces> pieces;
+        ListTransfer lists;
+    };
+    Pieces pieces_of(Gradient const& gradient) const {
+        auto const& node = gradient.node;
+        auto const& f = fetches_[gradient.table];
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Pieces t;
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        auto const& named = numbers[gradient.table];
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
+    }
+
+    void find(std::span<TableRows const> tables) {
+        for (auto const& t : tables) {
+            partitions_.push_back(t.placement.on(t.own->spec().dims[0], group_.size()));
+            fetches_.emplace_back(exec_, Slots(partitions_.back()), group_.rank(), "ids", t.rows);
+            numbers.emplace_back(t.rows.begin(), t.rows.end());
+        }
+        travelling_.resize(fetches_.size());
+    }
+
+    /// Rows of a table that travel: first some, perhaps, and then the others.
+    struct Travelling {
+        std::vector<std::uint8_t> which,
+            which_come;  // of those that others ask for, and of those of others; empty: all
+        std::vector<std::size_t> counts, come_counts;
+        Value sent;
+        Buffer<std::byte> part, came;
+        std::size_t row_bytes = 0;
+    };
+    /// What goes on while a step runs.
+    struct Ahead {
+        Ahead(ProcessGroup const& all, std::vector<bool>&& wait, FetchedShards const& step)
+            : group(all), waits(std::move(wait)), now(&step) {}
+        ProcessGroup const& group;
+        std::vector<bool> waits;
+        FetchedShards const* now;
+        std::vector<Value> own;  // aliases
+        std::vector<std::size_t> counts, their_counts, equal;
+        std::vector<std::vector<std::int64_t>> wanted;
+        ListTransfer lists;
+        void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
+        bool told = false;
+    };
+    void go_on() {
+        after_agreement(ahead_->group, [this] {
+            ahead_->lists.wait();
+            (this->*ahead_->next)();
+        });
+    }
+    void tell_rows() {
+        auto& a = *ahead_;
+        a.next = nullptr;
+        std::size_t const ranks = a.equal.size(), each = a.own.size() + 1;
+        for (std::size_t r = 0; r < ranks; ++r) {
+            if (a.their_counts[r * each] == 0) return;
+        }
+        a.told = true;
+        a.wanted.resize(fetches_.size());
+        std::vector<ListExchange> lists;
+        for (std::size_t k = 0; k < fetches_.size(); ++k) {
+            for (std::size_t r = 0; r < ranks; ++r) fetches_[k].expect(a.their_counts[r * each + 1 + k]);
+            lists.push_back(fetches_[k].ask_for(a.wanted[k]));
+        }
+        a.lists.begin(a.group, std::move(lists));
+        a.next = &FetchedShards::tell_which;
+    }
+    /// Of the rows that others ask for, those come now that the step does not change.
+    void tell_which() {
+        auto& a = *ahead_;
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto& f = fetches_[t];
+            f.has_been_asked();
+            auto& which = travelling_[t].which;
+            which.assign(f.asked().size(), 0);
+            auto const changed = a.waits[t] ? std::vector<std::int64_t>() : a.now->changed(t);
+            std::size_t at = 0;
+            for (std::size_t i = 0; i < which.size() && !a.waits[t]; ++i) {
+                auto const row = f.asked()[i];
+                if (i != 0 && row <= f.asked()[i - 1]) at = 0;  // the first of another rank
+                while (at < changed.size() && changed[at] < row) ++at;
+                which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
+            }
+            travelling_[t].which_come.resize(f.received());
+            lists.push_back(f.fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
+        }
+        a.lists.begin(a.group, std::move(lists));
+        a.next = &FetchedShards::send_rows;
+    }
+    void send_rows() {
+        std::vector<Value const*> own;
+        for (auto const& table : ahead_->own) own.push_back(&table);
+        begin_rows(ahead_->lists, ahead_->group, own, 1);
+        ahead_->next = &FetchedShards::have_rows;
+    }
+    void have_rows() {
+        take_rows(ahead_->lists, 1);
+        ahead_->next = nullptr;
+    }
+
+    /// The rows of this rank that a step may change, ascending.
+    std::vector<std::int64_t> changed(std::size_t t) const {
+        auto const& f = fetches_[t];
+        std::vector<std::int64_t> all(f.own()), merged;
+        auto from = f.asked().begin();
+        for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
+            auto const end = from + static_cast<std::ptrdiff_t>(n);
+            merged.clear();
+            std::set_union(all.begin(), all.end(), from, end, std::back_inserter(merged));
+            std::swap(all, merged);
+            from = end;
+        }
+        return all;
+    }
+
+    /// How many of the rows of each rank have this number.
+    static std::vector<std::size_t> counts_of(std::vector<std::uint8_t> const& which,
+                                              std::vector<std::size_t> const& all, std::uint8_t number) {
+        if (which.empty()) return all;
+        std::vector<std::size_t> counts;
+        auto from = which.begin();
+        for (std::size_t const n : all) {
+            auto const end = from + static_cast<std::ptrdiff_t>(n);
+            counts.push_back(static_cast<std::size_t>(std::count(from, end, number)));
+            from = end;
+        }
+        return counts;
+    }
+    /// Sends the rows that others ask for, those with this number in `which`.
+    void begin_rows(ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
+                    std::uint8_t number) {
+        std::vector<ListExchange> lists;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto const& f = fetches_[t];
+            auto& r = travelling_[t];
+            r.counts = counts_of(r.which, f.asked_counts(), number);
+            r.come_counts = counts_of(r.which_come, f.wanted_counts(), number);
+            std::vector<std::int64_t> some;
+            for (std::size_t i = 0; i < r.which.size(); ++i) {
+                if (r.which[i] == number) some.push_back(f.asked()[i]);
+            }
+            r.sent = own[t]->row_values().gather(exec_, r.which.empty() ? f.asked() : some);
+            auto const e = r.sent.elements();
+            r.row_bytes = e.element_size;
+            for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
+            lists.push_back({r.row_bytes, e.bytes, r.counts, bytes_of(r.part), r.come_counts});
+        }
+        transfer.begin(group, std::move(lists));
+    }
+    void take_rows(ListTransfer& transfer, std::uint8_t number) {
+        transfer.wait();
+        for (auto& r : travelling_) {
+            r.sent = {};
+            if (r.which_come.empty()) {
+                r.came = std::move(r.part);
+                continue;
+            }
+            r.came.resize(r.which_come.size() * r.row_bytes);
+            auto const* from = r.part.data();
+            for (std::size_t i = 0; i < r.which_come.size(); ++i) {
+                if (r.which_come[i] != number || r.row_bytes == 0) continue;
+                std::memcpy(r.came.data() + i * r.row_bytes, from, r.row_bytes);
+                from += r.row_bytes;
+            }
+            r.part = {};
+        }
+    }
+
+    ProcessGroup const& group_;
+    Cpu exec_;
+    std::vector<Partition> partitions_;
+    std::vector<RowFetch> fetches_;
+    std::vector<Travelling> travelling_;  // until all have come
+    ListTransfer rest_;
+    std::unique_ptr<Ahead> ahead_;  // of the next step
+    std::unique_ptr<Back> back_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#endif

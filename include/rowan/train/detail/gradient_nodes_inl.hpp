@@ -1,0 +1,81 @@
+// rowan/train/detail/gradient_nodes_inl.hpp: the functions of gradient_nodes.hpp.
+#pragma once
+
+#include <rowan/train/detail/gradient_nodes.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/tree_sum.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+template <class Pieces>
+void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
+                 std::int64_t first) {
+    nodes.push_back(std::move(part));
+    std::int64_t const end = number + 1;
+    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
+        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
+        nodes.pop_back();
+        nodes.back() = std::move(sum);
+    }
+}
+
+/// The sums of the nodes of which `parts` are all the leaves.
+template <class Pieces>
+Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& nodes, PartRange const& parts) {
+    if (nodes.size() == 1) return std::move(nodes[0]);
+    return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
+}
+
+ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+    Tensor<std::int64_t>::shape_type shape;
+    for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
+    return shape;
+}
+
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+    Value const& value = gradient->value();
+    if (sparse) {
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
+    } else {
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
+    }
+}
+
+ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+    if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+    DensePieces none;
+    none.elements = 1;
+    for (auto const dim : shape()) none.elements *= dim;
+    none.element_bytes = sums.type.sum_bytes;
+    return none;
+}
+
+ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+    if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+    RowPieces none;
+    none.shape = shape();
+    none.height = static_cast<std::int64_t>(none.shape[0]);
+    none.row_bytes = sums.type.sum_bytes;
+    for (std::size_t i = 1; i < none.shape.size(); ++i) none.row_bytes *= none.shape[i];
+    return none;
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
+    sums.divide(exec, sum.elements, divisor, sum.bytes.data());
+    return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
+}
+
+ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
+    sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
+    return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,0 +1,256 @@
+// rowan/train/detail/trainer_build.hpp: what a Trainer builds, and its parameters.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/detail/random.hpp>
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/train/detail/feed.hpp>
+#include <rowan/train/trainer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <exception>
+#include <new>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
+                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
+    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
+      check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
+      seed_(options.seed) {
+    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+        if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
+        build(options);
+        if (comm_.ranks() == nullptr) return;
+        detail::add_options(same, options);
+        same.add("the number of steps", steps_);
+        auto all = variables();  // but for rows
+        std::erase_if(all, [&](Variable const* v) {
+            return std::ranges::any_of(fetched_,
+                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+        });
+        detail::add_variables(same, all, "first value");
+    });
+    if (overlap_) {
+        comm_.ranks()->must([this] {
+            comm_.ranks()->begin_overlap();
+            sums_.overlap(ready());
+        });
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
+    schedule_ = options.schedule;
+    detail::ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
+    if (comm_.ranks() != nullptr && !options.parts.given())
+        throw Error("train: options.comm has several ranks, and options.parts is not given");
+    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
+    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
+    if (comm_.ranks() == nullptr) tables_.clear();
+    for (auto const& t : tables_) fetched_.push_back(t.table);
+    auto gradients = append_backward<T, Device>(cost_, *own_);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
+    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
+    auto const traced = detail::trace(std::array{&cost_});
+    for (Variable const* const v : options.keep) {
+        if (v == nullptr || std::ranges::none_of(traced, [&](Operator const* op) {
+                return std::ranges::find(op->outputs, v) != op->outputs.end();
+            }))
+            throw GraphError(std::string("options.keep has ")
+                                 .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
+                                 .append(", which is no result of the operators that the cost needs"));
+    }
+    for (Operator const* op : traced)
+        detail::each_next(*op, [&](Variable& now, Variable& next) {
+            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
+        });
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
+    for (std::size_t i = 0; apart && i < results_.size(); ++i) {
+        bool const trained = i < parameters_.size();
+        Variable const& like = trained ? *parameters_[i] : *moving_[i - parameters_.size()].now;
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        sums_.sum(
+            options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
+            *results_[i], like, own ? &like.placement : nullptr);
+    }
+    std::vector<Variable*> outputs{&cost_};
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
+    if (parts_ > 1) {
+        weight_.emplace(cost_);
+        counted_ = weight_->reads();
+        for (Moving const& m : moving_) {
+            if (m.rows) counted_.push_back(m.rows->variable);
+        }
+        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
+        std::erase_if(counted_, [&](Variable const* v) {
+            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
+        });
+    }
+    net_.emplace(Net<Device>::trace_and_build(outputs));
+    for (Variable* const v : net_->inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    updates_->add_updates(*own_, options);
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
+        deferred_.add(cost_, table, steps, static_cast<bool>(options.average));
+    });
+    begin(options.resume, options.initial);
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
+    if (resume != nullptr && !initial.empty())
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    std::vector<Value> given;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+            detail::no_state(v->name(), steps_);
+        given.push_back(resumed                  ? resume->find(v->name()).share()
+                        : found != initial.end() ? found->second.value()
+                                                 : Value());
+        if (!resumed && found == initial.end()) continue;
+        detail::check_fits(*v, given.back());
+        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), *v));
+    }
+    if (resume != nullptr) updates_->check_states(*resume);
+    auto const* const ranks = comm_.ranks();
+    deferred_.catch_up_others(all);
+    for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
+        if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
+        auto const seed = detail::bits_at(seed_, number);
+        if (!given[i].empty()) {
+            all[i]->value() = own_copy(*all[i], given[i]);
+        } else if (ranks != nullptr && all[i]->sharded()) {
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), seed, exec_);
+        }
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_ranks() const {
+    if (comm_.ranks() == nullptr) return;
+    detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
+        auto all = variables();
+        auto const leave_out = [&](Variable const& table) {
+            std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
+        };
+        for (Variable const* const table : fetched_) leave_out(*table);
+        updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+        detail::add_variables(same, all, "value");
+    });
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters() const {
+    deferred_.flush(detail::host_exec(exec_));
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<std::size_t> Trainer<T, Device>::ready() const {
+    auto const order = net_->operators();
+    auto const computed = [&](Variable const* v) {
+        std::size_t n = order.size();
+        while (n > 0 && std::ranges::find(order[n - 1]->outputs, v) == order[n - 1]->outputs.end()) --n;
+        return n;
+    };
+    std::size_t weighed = 0;
+    if (weight_) {
+        for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
+    }
+    for (Moving const& m : moving_) {
+        if (m.rows) weighed = std::max(weighed, computed(m.rows->variable));
+    }
+    std::vector<std::size_t> all;
+    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
+    return all;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_->append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_->append_averages(all);
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
+    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+template <class T, class Device>
+std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
+    std::vector<double> all(results_.size() - moving_.size(), of_cost);
+    all.insert(all.end(), of_moving.begin(), of_moving.end());
+    return all;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
+    auto const has_name = [&](Variable const* v) { return v->name() == name; };
+    if (std::ranges::any_of(parameters_, has_name)) return;
+    if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+}
+
+}  // namespace rowan::inline v0

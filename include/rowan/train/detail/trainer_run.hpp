@@ -1,0 +1,169 @@
+// rowan/train/detail/trainer_run.hpp: how a Trainer runs its net, and what it gets from other ranks.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/op/detail/reduction.hpp>
+#include <rowan/train/detail/feed.hpp>
+#include <rowan/train/detail/trainer_build.hpp>
+#include <rowan/train/detail/trainer_step.hpp>
+#include <rowan/train/trainer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
+double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
+                               std::function<void(Operator const&)> const& after) {
+    auto const inputs = net_->inputs();
+    detail::Buffer<Value> fed(inputs.size());
+    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() != Role::data) continue;
+        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
+            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
+        inputs[i]->value() = std::move(fed[i]);
+    }
+    {
+        std::vector<Value> seeds(seeds_.size());
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
+        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_, after); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    std::optional<detail::Entered> entered;
+    std::optional<detail::ScopeUse> use;
+    MemoryPool::Guard const guard(*pool_);
+    std::optional<detail::Emptied> after;  // whose memory the pool keeps
+    auto const enter = [&] {
+        entered.emplace(running_, "Trainer::step");
+        use.emplace(cost_.scope());
+        after.emplace(passing_);
+        deferred_.catch_up_others(net_->inputs());
+    };
+    double const cost = Step(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
+    updates_->change(*own_, exec_, comm_.ranks());
+    ++steps_;
+    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
+    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
+    return cost;
+}
+
+template <class T, class Device>
+std::vector<std::vector<std::int64_t>> Trainer<T, Device>::rows_of(std::span<Feeds const> batches) const {
+    auto const parts = parts_of(batches);
+    std::vector<std::vector<std::int64_t>> all;
+    for (auto const& t : tables_)
+        all.push_back(t.rows(detail::host_exec(exec_), batches.subspan(static_cast<std::size_t>(parts.begin),
+                                                                       static_cast<std::size_t>(parts.size()))));
+    return all;
+}
+
+template <class T, class Device>
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
+                                                                 std::function<void()> const& begin) const {
+    auto const& ranks = *comm_.ranks();
+    std::vector<std::vector<std::int64_t>> named;
+    auto const find_rows = [&](auto& words) {
+        begin();
+        words[0] = static_cast<std::int64_t>(batches.size());
+        named = rows_of(batches);
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    std::unique_ptr<detail::FetchedTables> fetched;
+    ranks.must([&] {
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
+        fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        begin_rest(*fetched);
+        fetched->end_rest(tables());
+    });
+    return fetched;
+}
+
+template <class T, class Device>
+std::vector<Value const*> Trainer<T, Device>::tables() const {
+    std::vector<Value const*> own;
+    for (Variable const* const v : fetched_) own.push_back(&v->value());
+    return own;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
+    fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
+        deferred_.catch_up(detail::host_exec(exec_), *fetched_[t], positions);
+    });
+}
+
+template <class T, class Device>
+std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
+                                                                       std::span<Value const> tables,
+                                                                       detail::FetchedTables const& now) const {
+    std::vector<std::vector<std::int64_t>> named(tables_.size());
+    bool told = !next.empty();
+    try {
+        if (told) named = rows_of(next);
+    } catch (...) {  // the next step throws it
+        told = false;
+    }
+    std::unique_ptr<detail::FetchedTables> fetched;
+    comm_.ranks()->must([&] {
+        std::vector<detail::TableRows> asked;
+        for (std::size_t t = 0; t < tables_.size(); ++t)
+            asked.push_back({&tables[t], fetched_[t]->placement, named[t]});
+        std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
+        updates_->each_deferred([&](Variable const& table, auto const&) {
+            auto const at = std::ranges::find(fetched_, &table);
+            if (at != fetched_.end()) waits[static_cast<std::size_t>(at - fetched_.begin())] = true;
+        });
+        fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
+    });
+    return fetched;
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
+    std::size_t const costs = 1 + weight_->size(), width = numbers_of_part();
+    double cost = 0;
+    std::vector<double> divisors;
+    try {
+        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
+        std::vector<double> moved(moving_.size());
+        for (std::size_t at = 0; at < all.size(); at += width) {
+            cost = cost + detail::product(all[at + 1], all[at]);
+            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
+        }
+        cost = detail::mean_of(cost, divisor);
+        divisors = of_results(divisor, moved);
+    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
+        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        throw;
+    }
+    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
+    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    return cost;
+}
+
+// After all definitions, which clang needs.
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+
+}  // namespace rowan::inline v0

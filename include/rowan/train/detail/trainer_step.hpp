@@ -1,0 +1,224 @@
+// rowan/train/detail/trainer_step.hpp: Trainer::Step, a step and its parts.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/train/detail/feed.hpp>
+#include <rowan/train/detail/part_sums.hpp>
+#include <rowan/train/detail/ranks.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/trainer.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A step: the parts of this rank, and what travels between ranks.
+template <class T, class Device>
+class Trainer<T, Device>::Step {
+public:
+    Step(Trainer& trainer, std::span<Feeds const> batches, StepAhead const* ahead)
+        : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
+          total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
+          agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
+          looks_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
+        if (ahead != nullptr) next_ = ahead->next;
+    }
+
+    /// Calls enter(), runs the parts, agrees with the other ranks, sets totals_ and returns the cost of all as one batch.
+    double run(std::function<void()> const& enter) {
+        fetch(enter);
+        try {
+            auto const run_own = [this, &enter](auto& words) { run_overlapped(words, enter); };
+            auto const all = detail::agree(ranks_, detail::TrainCall::step, run_own, t_.number_);
+            rows_.clear();
+            detail::check_same_word(all, 0, " has another number of batches for a step than ");
+            detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+            if (total_ > 1) {
+                if (!back_.early) keep_fetched(all);
+                if (ranks_ != nullptr && !sums_early()) send_numbers();
+                cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
+            } else {
+                detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+            }
+        } catch (...) {
+            t_.sums_.drop();
+            end_overlap();
+            throw;
+        }
+        end_overlap();
+        for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
+            if (t_.totals_[i] != t_.results_[i])
+                t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
+        }
+        return cost_;
+    }
+
+private:
+    /// Whether sums of gradients begin while the net runs.
+    bool sums_early() const { return agreed_ && total_ > 1; }
+
+    void begin(std::function<void()> const& enter) const {
+        enter();
+        if (total_ == 0 || total_ > t_.parts_)
+            throw ShapeError("batches", std::to_string(total_),
+                             std::string("1 to options.parts = ").append(std::to_string(t_.parts_)));
+    }
+
+    /// Gets the rows of sharded tables, if there are any.
+    void fetch(std::function<void()> const& enter) {
+        fetched_ = std::move(t_.ahead_);
+        if (fetched_ != nullptr && agreed_) {
+            try {
+                begin(enter);
+            } catch (...) {
+                error_ = std::current_exception();
+            }
+            ranks_->must([this] { fetched_->end_rest(t_.tables()); });
+        } else if (!t_.tables_.empty()) {
+            fetched_ = t_.fetch(batches_, [this, &enter] { begin(enter); });
+        }
+        if (fetched_ == nullptr) return;
+        rows_ = std::move(fetched_->rows);
+        back_.tables = fetched_.get();
+        if (!sums_early() || !detail::one_node_each(total_, *ranks_)) return;
+        t_.each_fetched([this](std::size_t table, std::size_t i) {
+            if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
+        });
+        back_.early = !back_.list.empty();
+    }
+
+    /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
+    /// of them fails.
+    void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
+        detail::Swapped const own_rows(t_.fetched_, rows_);
+        if (looks_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
+        if (looks_ || sums_early()) ranks_->must([this] { goes_on_ = ranks_->go_on(t_.ahead_.get()); });
+        std::exception_ptr thrown;
+        try {
+            run_own(words, enter);
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        if (sums_early()) {
+            if (thrown) ranks_->must([this] { t_.sums_.begin_others(exec_, *ranks_, parts_, back_); });
+            send_numbers();
+        }
+        if (thrown) std::rethrow_exception(thrown);
+    }
+    /// Before tables change.
+    void end_overlap() {
+        goes_on_ = nullptr;
+        if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
+    }
+
+    void run_own(detail::Ranks::Words& words, std::function<void()> const& enter) {
+        if (error_) std::rethrow_exception(error_);
+        if (t_.tables_.empty()) begin(enter);
+        words[0] = total_;
+        words[1] = std::bit_cast<std::int64_t>(t_.prepare());
+        auto const mine =
+            batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
+        t_.deferred_.catch_up(exec_, mine, t_.fetched_);
+        t_.sums_.begin(parts_);
+        if (sums_early() && mine.empty()) t_.sums_.begin_others(exec_, *ranks_, parts_, back_);
+        for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
+        if (total_ == 1) {
+            words[2] = std::bit_cast<std::int64_t>(cost_);
+        } else if (!back_.early) {
+            find_fetched(words);
+        }
+    }
+
+    void run_part(std::int64_t p) {
+        std::size_t operators = 0;
+        auto const overlap = [&](Operator const&) { go_on(++operators, p + 1 == parts_.end); };
+        std::function<void(Operator const&)> after;
+        if (looks_ || sums_early()) after = std::cref(overlap);
+        cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
+        if (total_ > 1) {
+            own_.push_back(cost_);
+            std::size_t const from = own_.size();
+            append_weights(own_);
+            t_.sums_.add(exec_, weights_at(std::span<double const>(own_).subspan(from)));
+            for (Variable* const v : t_.results_) v->value().clear();
+        }
+        for (Variable* const v : t_.counted_) v->value().clear();
+    }
+    /// When so many operators of a part have run.
+    void go_on(std::size_t operators, bool last) {
+        if (!goes_on_ && t_.ahead_) t_.ahead_->progress();
+        if (!goes_on_ && back_.begun) fetched_->progress();
+        if (!sums_early() || !last) return;
+        auto const weights = [this] {
+            std::vector<double> all;
+            append_weights(all);
+            return weights_at(all);
+        };
+        t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
+        t_.sums_.progress();
+    }
+
+    void append_weights(std::vector<double>& to) const {
+        t_.weight_->append_to(to);
+        for (Moving const& m : t_.moving_) to.push_back(m.rows ? m.rows->count() : 1);
+    }
+    std::vector<double> weights_at(std::span<double const> from) const {
+        return t_.of_results(from[0], from.last(t_.moving_.size()));
+    }
+    /// Costs and weights; zeros of parts that have failed.
+    void send_numbers() {
+        std::size_t const width = t_.numbers_of_part();
+        own_.resize(width * static_cast<std::size_t>(parts_.size()));
+        numbers_.begin(*ranks_, std::move(own_), width, total_);
+    }
+
+    /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
+    /// bit those that lack some.
+    void find_fetched(detail::Ranks::Words& words) {
+        t_.each_fetched([&](std::size_t table, std::size_t i) {
+            auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
+            if (has == detail::RowsOf::others) return;
+            words[2] |= std::int64_t{1} << table;
+            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (table + 32);
+            back_.list.push_back({table, i, true});
+        });
+    }
+    /// Keeps those of which all ranks have only rows that they have fetched.
+    void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
+        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
+        for (auto& one : back_.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
+        std::erase_if(back_.list, [&](auto const& one) { return !std::ranges::all_of(all, bit(one.table)); });
+    }
+
+    Trainer& t_;
+    detail::Ranks const* ranks_;
+    Cpu exec_;
+    std::span<Feeds const> batches_, next_;
+    std::int64_t total_;
+    detail::PartRange parts_;
+    bool agreed_;  // that all ranks make this step, with options.overlap
+    bool looks_;   // whether rows for the next one are asked for
+    double cost_ = 0;
+    std::vector<double> own_;  // costs and weights of this rank's parts
+    detail::NumbersOfParts numbers_;
+    std::unique_ptr<detail::FetchedTables> fetched_;
+    std::vector<Value> rows_;
+    std::exception_ptr error_;  // before the parts
+    detail::FetchedGradients back_;
+    std::shared_ptr<void const> goes_on_;  // what travels, beside the net
+};
+
+}  // namespace rowan::inline v0
