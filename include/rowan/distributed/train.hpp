@@ -15,10 +15,12 @@
 #include <rowan/train/train.hpp>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <stop_token>
 #include <thread>
@@ -75,9 +77,13 @@ public:
         if constexpr (requires { comm_.progress(); }) {
             if (comm_.progress()) {
                 return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
-                    for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::microseconds(500))) {
+                    std::mutex mutex;
+                    std::condition_variable_any never;
+                    std::unique_lock lock(mutex);
+                    while (!stop.stop_requested()) {
                         comm_.progress();
-                        if (ahead != nullptr) ahead->progress();
+                        bool const waits = ahead != nullptr && !ahead->progress();
+                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 100 : 500), [] { return false; });
                     }
                 });
             }

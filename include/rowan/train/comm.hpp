@@ -69,8 +69,8 @@ namespace layer {
 /// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
 ///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
 ///   Memory that fails in them ends all ranks.
-/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, a thread of each rank goes on with what travels, every half
-///   millisecond; else exchanges go on between operators.
+/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, another thread of each rank goes on with what travels, every 0.1
+///   to 0.5 ms; else exchanges go on between operators.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0

@@ -35,7 +35,7 @@ using namespace rowan;
 using Clock = std::chrono::steady_clock;
 
 struct Options {
-    std::int64_t tables = 8, rows = 1'000'000, width = 32, batch = 2048, hidden = 512, steps = 30, rounds = 3;
+    std::int64_t tables = 8, rows = 200'000, width = 32, batch = 512, hidden = 256, steps = 40, rounds = 5;
 };
 
 Options parse(int argc, char** argv) {

@@ -52,9 +52,10 @@ public:
                                bytes_of(a.their_counts), a.equal}});
     }
 
-    void progress() override {
+    bool progress() override {
         if (back_ != nullptr) static_cast<void>(back_->lists.test());
         while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) go_on();
+        return ahead_ == nullptr || ahead_->next == nullptr;
     }
     bool reach() override {
         while (ahead_->next != nullptr) go_on();

@@ -56,8 +56,8 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
-    /// Goes on with what has come, of rows for the next step or of gradients.
-    virtual void progress() = 0;
+    /// Goes on with what has come, of rows for the next step or of gradients. Whether nothing is missing of the rows.
+    virtual bool progress() = 0;
     /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
     /// ranks, if one has not told its rows. Tables are read until then, and not later.
     virtual bool reach() = 0;

@@ -159,8 +159,8 @@ private:
     }
     /// When so many operators of a part have run.
     void go_on(std::size_t operators, bool last) {
-        if (!goes_on_ && t_.ahead_) t_.ahead_->progress();
-        if (!goes_on_ && back_.begun) fetched_->progress();
+        if (!goes_on_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
+        if (!goes_on_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
         auto const weights = [this] {
             std::vector<double> all;
