@@ -3105,8 +3105,8 @@ struct Nodes {
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
-/// - `progress()`, which goes on with exchanges that are open, called by another thread while their rank computes. Returns
-///   whether it can.
+/// - `progress()`, which goes on with exchanges that are open, and returns whether it can. Another thread calls it while
+///   the rank computes or exchanges, and also begins exchanges of a `duplicate()` and waits for them.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
@@ -4688,6 +4688,9 @@ public:
         if constexpr (requires { comm_.duplicate(); }) {
             return std::make_unique<GroupOf<decltype(comm_.duplicate())>>(comm_.duplicate());
         } else {
+            static_assert(
+                !requires { comm_.alltoallv(1, {}, {}, {}, {}).test(); },
+                "rowan: a communicator whose exchanges have test() needs duplicate(), too");
             return std::make_unique<GroupOf>(comm_);
         }
     }
@@ -5224,7 +5227,8 @@ private:
 };
 
 /// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
-/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several
+/// ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
@@ -14016,7 +14020,7 @@ public:
     virtual void begin_overlap() const = 0;
     /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
     /// thread does not use meanwhile; or null, if the ranks cannot do so.
-    virtual std::shared_ptr<void const> go_on(FetchedTables* ahead) const = 0;
+    virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
     /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
     /// changes no others of these tables, but for those with `waits`, of which it may change any.
     virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
@@ -14063,18 +14067,15 @@ inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t wo
 /// `width` numbers of each part of a step, its cost and its weights, on their way to all ranks.
 class NumbersOfParts {
 public:
-    /// Begins to send those of this rank's parts.
+    /// Begins to send those of this rank's parts. Must not fail.
     void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total) {
-        ranks.must([&] {
-            own_ = std::move(own);
-            all_.resize(width * static_cast<std::size_t>(total));
-            for (int r = 0; r < ranks.size(); ++r)
-                bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
-                                 sizeof(double));
-            wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
-        });
+        own_ = std::move(own);
+        all_.resize(width * static_cast<std::size_t>(total));
+        for (int r = 0; r < ranks.size(); ++r)
+            bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
+                             sizeof(double));
+        wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
     }
-    bool begun() const { return wait_ != nullptr; }
     std::vector<double> take() {
         wait_();
         return std::move(all_);
@@ -14962,11 +14963,11 @@ public:
 
     bool progress() override {
         if (back_ != nullptr) static_cast<void>(back_->lists.test());
-        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) go_on();
+        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
         return ahead_ == nullptr || ahead_->next == nullptr;
     }
     bool reach() override {
-        while (ahead_->next != nullptr) go_on();
+        while (ahead_->next != nullptr) next_stage();
         ahead_->own.clear();
         return ahead_->told;
     }
@@ -14975,7 +14976,7 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
-        begin_rows(rest_, group_, own, 0);
+        begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
         take_rows(rest_, 0);
@@ -15100,7 +15101,7 @@ private:
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
     };
-    void go_on() {
+    void next_stage() {
         after_agreement(ahead_->group, [this] {
             ahead_->lists.wait();
             (this->*ahead_->next)();
@@ -15149,7 +15150,7 @@ private:
     void send_rows() {
         std::vector<Value const*> own;
         for (auto const& table : ahead_->own) own.push_back(&table);
-        begin_rows(ahead_->lists, ahead_->group, own, 1);
+        begin_rows(Cpu{1}, ahead_->lists, ahead_->group, own, 1);  // beside the threads of the net
         ahead_->next = &FetchedShards::have_rows;
     }
     void have_rows() {
@@ -15186,7 +15187,7 @@ private:
         return counts;
     }
     /// Sends the rows that others ask for, those with this number in `which`.
-    void begin_rows(ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
+    void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
                     std::uint8_t number) {
         std::vector<ListExchange> lists;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
@@ -15198,7 +15199,7 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            r.sent = own[t]->row_values().gather(exec_, r.which.empty() ? f.asked() : some);
+            r.sent = own[t]->row_values().gather(exec, r.which.empty() ? f.asked() : some);
             auto const e = r.sent.elements();
             r.row_bytes = e.element_size;
             for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);
@@ -22383,11 +22384,14 @@ namespace layer {
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
 ///
-/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors; slow networks gain by it.
-/// - It takes the batches of a step from the reader before it makes the step before. So they must not depend on what that
-///   step changes or keeps, nor share memory that the reader writes again before it is made.
+/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors. Slow networks gain by it; on
+/// one machine it costs time. The first step of an epoch, and the one after a save, get their rows and sums as without it.
+/// - `train` reads the batches of the next step before it makes this one. So the reader must not depend on this step, nor
+///   write the memory of batches that wait. What the reader throws comes after the steps of what it has read, unless
+///   options.on_batch ends the training before.
 /// - Ranks ask for the rows of the next step. Rows that this step does not name come at once, the others when it has
-///   changed them, all of a table with a deferred optimizer. So options.on_batch must not change sharded tables.
+///   changed them; with a deferred optimizer, all rows of the table come then. So options.on_batch must not change sharded
+///   tables, nor an optimizer of yours rows that its gradient lacks.
 /// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
 ///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
 ///   Memory that fails in them ends all ranks.
@@ -22401,7 +22405,8 @@ namespace layer {
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
 ///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
 ///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
-///          is no options.clip. Every options.check_every steps, one agreement and one read of parameters and states
+///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
+///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:
@@ -30794,7 +30799,7 @@ public:
     /// Goes on with what has come of these sums.
     void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
-    void begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
     /// After an error on this rank or another: ends them, of which all have begun on all ranks.
     void drop() noexcept;
 
@@ -30813,6 +30818,8 @@ public:
 private:
     std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
                                     FetchedGradients& fetched);
+    /// Begins to gather the sums that progress() has not, in the order and by the group of all ranks.
+    void gather_others();
     std::size_t ready_of(FetchedGradients const& fetched) const;
     void begin_fetched(Cpu exec, FetchedGradients& fetched);
     void fuse();
@@ -30863,7 +30870,7 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     added_.assign(nodes_.size(), false);
 }
 
-// Gradients of as many bytes travel as one, so that the time of a message is not that of its latency.
+// Small gradients travel together, as their time would be that of a message without bytes.
 ROWAN_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
     std::vector<std::size_t> order;
@@ -30914,8 +30921,10 @@ inline ElementSums as_sums(ElementSums const& type) {
 
 ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
                                         Ranks const& ranks) const {
-    fused.sum =
-        ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)), parts_.total);
+    ranks.must([&] {
+        fused.sum = ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)),
+                                    parts_.total);
+    });
 }
 
 ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
@@ -30943,7 +30952,7 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
         if (rows_of(one.gradient, fetched.tables->numbers[one.table]) == RowsOf::others)
             throw Error("train: the gradient of a sharded table has rows that no batch names");
     }
-    begin_fetched(exec, fetched);
+    ranks.must([&] { begin_fetched(exec, fetched); });
 }
 
 ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
@@ -30969,8 +30978,8 @@ ROWAN_FUNCTION void PartSums::progress() {
     }
 }
 
-ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts,
-                                           FetchedGradients& fetched) {
+ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                               FetchedGradients& fetched) {
     begin(parts);
     if (fused_.empty()) fuse();
     auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
@@ -30992,12 +31001,21 @@ ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRan
     in_turn(std::numeric_limits<std::size_t>::max());
 }
 
-ROWAN_FUNCTION void PartSums::drop() noexcept {
+ROWAN_FUNCTION void PartSums::gather_others() {
     for (auto& f : fused_) {
-        try {
+        if (f.sum != nullptr && !ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
+    }
+}
+
+ROWAN_FUNCTION void PartSums::drop() noexcept {
+    try {
+        gather_others();
+        for (auto& f : fused_) {
             if (f.sum != nullptr) static_cast<void>(f.sum->finish());
-        } catch (...) {  // of a rank that has ended all
         }
+    } catch (...) {  // of a rank that has ended all
+    }
+    for (auto& f : fused_) {
         f.sum = nullptr;
         f.gathers = false;
     }
@@ -31072,9 +31090,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (auto& f : fused_) {  // all on their way before one is waited for
-        if (!ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
-    }
+    gather_others();  // all are on their way before one is waited for
     for (auto& f : fused_) {
         each_sum(f, f.sum->finish(), [&](std::size_t i, DensePieces&& sum) {
             all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);
@@ -31109,7 +31125,7 @@ class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// checkpoint, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.
@@ -31217,11 +31233,11 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
+    /// Calls f(t, i) for the first 32 of sharded_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{32}); ++t) {
-            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
+        for (std::size_t t = 0; t < std::min(sharded_.size(), std::size_t{32}); ++t) {
+            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, sharded_[t]) - parameters_.begin());
             if (i < parameters_.size()) f(t, i);
         }
     }
@@ -31252,7 +31268,7 @@ private:
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
-    std::vector<Variable*> fetched_;                // the same
+    std::vector<Variable*> sharded_;                // the same
     std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
     std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
@@ -31292,7 +31308,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
         std::erase_if(all, [&](Variable const* v) {
-            return std::ranges::any_of(fetched_,
+            return std::ranges::any_of(sharded_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
         detail::add_variables(same, all, "first value");
@@ -31319,7 +31335,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
-    for (auto const& t : tables_) fetched_.push_back(t.table);
+    for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -31426,7 +31442,7 @@ void Trainer<T, Device>::check_ranks() const {
         auto const leave_out = [&](Variable const& table) {
             std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
         };
-        for (Variable const* const table : fetched_) leave_out(*table);
+        for (Variable const* const table : sharded_) leave_out(*table);
         updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
         detail::add_variables(same, all, "value");
     });
@@ -31523,7 +31539,7 @@ public:
         : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
           total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
           agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
-          looks_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
+          fetches_next_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
         if (ahead != nullptr) next_ = ahead->next;
     }
 
@@ -31593,9 +31609,10 @@ private:
     /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
     /// of them fails.
     void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
-        detail::Swapped const own_rows(t_.fetched_, rows_);
-        if (looks_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
-        if (looks_ || sums_early()) ranks_->must([this] { goes_on_ = ranks_->go_on(t_.ahead_.get()); });
+        detail::Swapped const own_rows(t_.sharded_, rows_);
+        if (fetches_next_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
+        if (fetches_next_ || sums_early())
+            ranks_->must([this] { progress_ = ranks_->progress_thread(t_.ahead_.get()); });
         std::exception_ptr thrown;
         try {
             run_own(words, enter);
@@ -31603,14 +31620,14 @@ private:
             thrown = std::current_exception();
         }
         if (sums_early()) {
-            if (thrown) ranks_->must([this] { t_.sums_.begin_others(exec_, *ranks_, parts_, back_); });
+            if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
             send_numbers();
         }
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
     void end_overlap() {
-        goes_on_ = nullptr;
+        progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
 
@@ -31621,9 +31638,9 @@ private:
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
             batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
-        t_.deferred_.catch_up(exec_, mine, t_.fetched_);
+        t_.deferred_.catch_up(exec_, mine, t_.sharded_);
         t_.sums_.begin(parts_);
-        if (sums_early() && mine.empty()) t_.sums_.begin_others(exec_, *ranks_, parts_, back_);
+        if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
             words[2] = std::bit_cast<std::int64_t>(cost_);
@@ -31634,9 +31651,9 @@ private:
 
     void run_part(std::int64_t p) {
         std::size_t operators = 0;
-        auto const overlap = [&](Operator const&) { go_on(++operators, p + 1 == parts_.end); };
+        auto const overlap = [&](Operator const&) { after_operator(++operators, p + 1 == parts_.end); };
         std::function<void(Operator const&)> after;
-        if (looks_ || sums_early()) after = std::cref(overlap);
+        if (fetches_next_ || sums_early()) after = std::cref(overlap);
         cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
         if (total_ > 1) {
             own_.push_back(cost_);
@@ -31648,9 +31665,9 @@ private:
         for (Variable* const v : t_.counted_) v->value().clear();
     }
     /// When so many operators of a part have run.
-    void go_on(std::size_t operators, bool last) {
-        if (!goes_on_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
-        if (!goes_on_ && back_.begun) static_cast<void>(fetched_->progress());
+    void after_operator(std::size_t operators, bool last) {
+        if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
+        if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
         auto const weights = [this] {
             std::vector<double> all;
@@ -31670,9 +31687,11 @@ private:
     }
     /// Costs and weights; zeros of parts that have failed.
     void send_numbers() {
-        std::size_t const width = t_.numbers_of_part();
-        own_.resize(width * static_cast<std::size_t>(parts_.size()));
-        numbers_.begin(*ranks_, std::move(own_), width, total_);
+        ranks_->must([this] {
+            std::size_t const width = t_.numbers_of_part();
+            own_.resize(width * static_cast<std::size_t>(parts_.size()));
+            numbers_.begin(*ranks_, std::move(own_), width, total_);
+        });
     }
 
     /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
@@ -31699,8 +31718,8 @@ private:
     std::span<Feeds const> batches_, next_;
     std::int64_t total_;
     detail::PartRange parts_;
-    bool agreed_;  // that all ranks make this step, with options.overlap
-    bool looks_;   // whether rows for the next one are asked for
+    bool agreed_;        // that all ranks make this step, with options.overlap
+    bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
     std::vector<double> own_;  // costs and weights of this rank's parts
     detail::NumbersOfParts numbers_;
@@ -31708,7 +31727,7 @@ private:
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
     detail::FetchedGradients back_;
-    std::shared_ptr<void const> goes_on_;  // what travels, beside the net
+    std::shared_ptr<void const> progress_;  // of what travels, by another thread
 };
 
 }  // namespace rowan::inline v0
@@ -31791,7 +31810,7 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
     ranks.must([&] {
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
+            asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
         fetched = ranks.fetch(detail::host_exec(exec_), asked);
         begin_rest(*fetched);
         fetched->end_rest(tables());
@@ -31802,14 +31821,14 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
 template <class T, class Device>
 std::vector<Value const*> Trainer<T, Device>::tables() const {
     std::vector<Value const*> own;
-    for (Variable const* const v : fetched_) own.push_back(&v->value());
+    for (Variable const* const v : sharded_) own.push_back(&v->value());
     return own;
 }
 
 template <class T, class Device>
 void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
     fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(detail::host_exec(exec_), *fetched_[t], positions);
+        deferred_.catch_up(detail::host_exec(exec_), *sharded_[t], positions);
     });
 }
 
@@ -31817,7 +31836,7 @@ template <class T, class Device>
 std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
                                                                        std::span<Value const> tables,
                                                                        detail::FetchedTables const& now) const {
-    std::vector<std::vector<std::int64_t>> named(tables_.size());
+    std::vector<std::vector<std::int64_t>> named;
     bool told = !next.empty();
     try {
         if (told) named = rows_of(next);
@@ -31826,13 +31845,14 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
     }
     std::unique_ptr<detail::FetchedTables> fetched;
     comm_.ranks()->must([&] {
+        if (!told) named.assign(tables_.size(), {});
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&tables[t], fetched_[t]->placement, named[t]});
+            asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
         std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
         updates_->each_deferred([&](Variable const& table, auto const&) {
-            auto const at = std::ranges::find(fetched_, &table);
-            if (at != fetched_.end()) waits[static_cast<std::size_t>(at - fetched_.begin())] = true;
+            auto const at = std::ranges::find(sharded_, &table);
+            if (at != sharded_.end()) waits[static_cast<std::size_t>(at - sharded_.begin())] = true;
         });
         fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
     });
@@ -31980,7 +32000,10 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds co
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
-    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
+    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) {
+        save();
+        agreed_ = false;  // a save of the user may have failed on some ranks
+    }
     reads_ = more_;
 }
 
@@ -32179,7 +32202,7 @@ public:
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
-    std::shared_ptr<void const> go_on(FetchedTables* ahead) const override {
+    std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const override {
         if constexpr (requires { comm_.progress(); }) {
             if (comm_.progress()) {
                 return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
@@ -32187,8 +32210,10 @@ public:
                     std::condition_variable_any never;
                     std::unique_lock lock(mutex);
                     while (!stop.stop_requested()) {
-                        comm_.progress();
-                        bool const waits = ahead != nullptr && !ahead->progress();
+                        bool const waits = after_agreement(group_, [&] {
+                            comm_.progress();
+                            return ahead != nullptr && !ahead->progress();
+                        });
                         never.wait_for(lock, stop, std::chrono::microseconds(waits ? 100 : 500), [] { return false; });
                     }
                 });
@@ -32205,7 +32230,9 @@ private:
     struct SumOf final : BegunSum {
         SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
         bool test() override { return sum.test(); }
-        void gather() override { sum.gather(*gathers); }
+        void gather() override {
+            after_agreement(*gathers, [this] { sum.gather(*gathers); });
+        }
         DensePieces finish() override { return sum.finish(); }
         DenseReduction sum;
         ProcessGroup const* gathers;

@@ -15,6 +15,7 @@
 #include <rowan/layer/static_input.hpp>
 #include <rowan/train/deferred.hpp>
 
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -434,7 +435,7 @@ TEST_CASE("an epoch with fewer batches on one rank is an error on all, with a sh
     for (int const right : said) CHECK(right == 1);
 }
 
-TEST_CASE("a bad id in the rows that are fetched ahead is an error of its own step", "[distributed][errors]") {
+TEST_CASE("what is bad in the batches of the next step is an error of that step", "[distributed][errors]") {
     for (bool const overlap : {false, true}) {
         auto const steps = test::on_ranks(3, [&](auto const& comm) {
             Net1 const net(true);
@@ -444,14 +445,24 @@ TEST_CASE("a bad id in the rows that are fetched ahead is an error of its own st
             options.on_batch = [&](BatchReport const&) { ++made; };
             auto all = batches(0, 9);
             all[7].insert_or_assign("ids", std::vector<std::int64_t>(all[7].find("ids")->second.value().rows(), 300));
-            try {
-                train(net.cost, [&](std::int64_t) { return all; }, options);
-            } catch (Error const& e) {
-                if (std::string(e.what()).find("ids[0] = 300 is not in [0, 300)") != std::string::npos) return made;
-            }
-            return -1;
+            auto const says = [&](char const* text, auto const& reader) {
+                made = 0;
+                try {
+                    train(net.cost, reader, options);
+                } catch (std::exception const& e) {
+                    if (std::string(e.what()).find(text) != std::string::npos) return made;
+                }
+                return -1;
+            };
+            int const of_id = says("ids[0] = 300 is not in [0, 300)", [&](std::int64_t) { return all; });
+            return 10 * of_id + says("no more", [&](std::int64_t) {
+                return std::views::iota(std::int64_t{0}, std::int64_t{9}) | std::views::transform([&](std::int64_t i) {
+                           if (comm.rank() == 0 && i == 4) throw Error("no more");
+                           return batch(i);
+                       });
+            });
         });
-        for (int const made : steps) CHECK(made == 2);
+        for (int const made : steps) CHECK(made == 21);
     }
 }
 

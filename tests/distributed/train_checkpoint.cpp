@@ -41,6 +41,7 @@ struct Ends : std::runtime_error {
 template <class C>
 Parameters trained_until(C const& comm, Net1 const& net, std::string const& folder, TrainOptions all, std::int64_t last, int bad_rank) {
     all.comm = comm;
+    all.overlap = last % 2 == 0;
     all.checkpoint = train_checkpoint(comm, {.folder = folder, .every = 2});
     all.on_batch = [&, n = std::int64_t{0}](BatchReport const&) mutable {
         if (++n == last && comm.rank() == bad_rank) throw Ends();

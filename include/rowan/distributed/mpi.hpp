@@ -319,7 +319,8 @@ private:
 
 static_assert(communicator<Mpi>);
 
-/// Calls f(comm) between MPI_Init_thread and MPI_Finalize and returns its result, for main to return. An exception that
+/// Calls f(comm) between MPI_Init_thread, with MPI_THREAD_MULTIPLE, and MPI_Finalize and returns its result, for main to
+/// return. An exception that
 /// leaves f is printed as `rank 2: …` and ends all ranks, so that none waits for ever. If f returns on one rank while
 /// the others still call operations, these throw RemoteError.
 /// errors   none: they end the program

@@ -73,7 +73,7 @@ public:
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
-    std::shared_ptr<void const> go_on(FetchedTables* ahead) const override {
+    std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const override {
         if constexpr (requires { comm_.progress(); }) {
             if (comm_.progress()) {
                 return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
@@ -81,8 +81,10 @@ public:
                     std::condition_variable_any never;
                     std::unique_lock lock(mutex);
                     while (!stop.stop_requested()) {
-                        comm_.progress();
-                        bool const waits = ahead != nullptr && !ahead->progress();
+                        bool const waits = after_agreement(group_, [&] {
+                            comm_.progress();
+                            return ahead != nullptr && !ahead->progress();
+                        });
                         never.wait_for(lock, stop, std::chrono::microseconds(waits ? 100 : 500), [] { return false; });
                     }
                 });
@@ -99,7 +101,9 @@ private:
     struct SumOf final : BegunSum {
         SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
         bool test() override { return sum.test(); }
-        void gather() override { sum.gather(*gathers); }
+        void gather() override {
+            after_agreement(*gathers, [this] { sum.gather(*gathers); });
+        }
         DensePieces finish() override { return sum.finish(); }
         DenseReduction sum;
         ProcessGroup const* gathers;

@@ -61,11 +61,14 @@ namespace layer {
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
 ///
-/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors; slow networks gain by it.
-/// - It takes the batches of a step from the reader before it makes the step before. So they must not depend on what that
-///   step changes or keeps, nor share memory that the reader writes again before it is made.
+/// With options.overlap, `train` exchanges while the net runs, with the same bits and errors. Slow networks gain by it; on
+/// one machine it costs time. The first step of an epoch, and the one after a save, get their rows and sums as without it.
+/// - `train` reads the batches of the next step before it makes this one. So the reader must not depend on this step, nor
+///   write the memory of batches that wait. What the reader throws comes after the steps of what it has read, unless
+///   options.on_batch ends the training before.
 /// - Ranks ask for the rows of the next step. Rows that this step does not name come at once, the others when it has
-///   changed them, all of a table with a deferred optimizer. So options.on_batch must not change sharded tables.
+///   changed them; with a deferred optimizer, all rows of the table come then. So options.on_batch must not change sharded
+///   tables, nor an optimizer of yours rows that its gradient lacks.
 /// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
 ///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
 ///   Memory that fails in them ends all ranks.
@@ -79,7 +82,8 @@ namespace layer {
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
 ///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
 ///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
-///          is no options.clip. Every options.check_every steps, one agreement and one read of parameters and states
+///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
+///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -53,7 +53,7 @@ class Trainer {
 public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// checkpoint, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
     /// shapes   cost [1]
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.
@@ -161,11 +161,11 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for the first 32 of fetched_ that have a gradient, results_[i].
+    /// Calls f(t, i) for the first 32 of sharded_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(fetched_.size(), std::size_t{32}); ++t) {
-            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, fetched_[t]) - parameters_.begin());
+        for (std::size_t t = 0; t < std::min(sharded_.size(), std::size_t{32}); ++t) {
+            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, sharded_[t]) - parameters_.begin());
             if (i < parameters_.size()) f(t, i);
         }
     }
@@ -196,7 +196,7 @@ private:
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
-    std::vector<Variable*> fetched_;                // the same
+    std::vector<Variable*> sharded_;                // the same
     std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
     std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables

@@ -42,7 +42,8 @@ private:
 };
 
 /// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
-/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several ranks, first within the nodes, then between the ranks that have the same place.
+/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several
+/// ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;

@@ -54,11 +54,11 @@ public:
 
     bool progress() override {
         if (back_ != nullptr) static_cast<void>(back_->lists.test());
-        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) go_on();
+        while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
         return ahead_ == nullptr || ahead_->next == nullptr;
     }
     bool reach() override {
-        while (ahead_->next != nullptr) go_on();
+        while (ahead_->next != nullptr) next_stage();
         ahead_->own.clear();
         return ahead_->told;
     }
@@ -67,7 +67,7 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
-        begin_rows(rest_, group_, own, 0);
+        begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
         take_rows(rest_, 0);
@@ -192,7 +192,7 @@ private:
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
     };
-    void go_on() {
+    void next_stage() {
         after_agreement(ahead_->group, [this] {
             ahead_->lists.wait();
             (this->*ahead_->next)();
@@ -241,7 +241,7 @@ private:
     void send_rows() {
         std::vector<Value const*> own;
         for (auto const& table : ahead_->own) own.push_back(&table);
-        begin_rows(ahead_->lists, ahead_->group, own, 1);
+        begin_rows(Cpu{1}, ahead_->lists, ahead_->group, own, 1);  // beside the threads of the net
         ahead_->next = &FetchedShards::have_rows;
     }
     void have_rows() {
@@ -278,7 +278,7 @@ private:
         return counts;
     }
     /// Sends the rows that others ask for, those with this number in `which`.
-    void begin_rows(ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
+    void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
                     std::uint8_t number) {
         std::vector<ListExchange> lists;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
@@ -290,7 +290,7 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            r.sent = own[t]->row_values().gather(exec_, r.which.empty() ? f.asked() : some);
+            r.sent = own[t]->row_values().gather(exec, r.which.empty() ? f.asked() : some);
             auto const e = r.sent.elements();
             r.row_bytes = e.element_size;
             for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);

@@ -119,6 +119,9 @@ public:
         if constexpr (requires { comm_.duplicate(); }) {
             return std::make_unique<GroupOf<decltype(comm_.duplicate())>>(comm_.duplicate());
         } else {
+            static_assert(
+                !requires { comm_.alltoallv(1, {}, {}, {}, {}).test(); },
+                "rowan: a communicator whose exchanges have test() needs duplicate(), too");
             return std::make_unique<GroupOf>(comm_);
         }
     }

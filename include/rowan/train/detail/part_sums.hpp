@@ -75,7 +75,7 @@ public:
     /// Goes on with what has come of these sums.
     void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
-    void begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
     /// After an error on this rank or another: ends them, of which all have begun on all ranks.
     void drop() noexcept;
 
@@ -94,6 +94,8 @@ public:
 private:
     std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
                                     FetchedGradients& fetched);
+    /// Begins to gather the sums that progress() has not, in the order and by the group of all ranks.
+    void gather_others();
     std::size_t ready_of(FetchedGradients const& fetched) const;
     void begin_fetched(Cpu exec, FetchedGradients& fetched);
     void fuse();

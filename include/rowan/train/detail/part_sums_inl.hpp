@@ -37,7 +37,7 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     added_.assign(nodes_.size(), false);
 }
 
-// Gradients of as many bytes travel as one, so that the time of a message is not that of its latency.
+// Small gradients travel together, as their time would be that of a message without bytes.
 ROWAN_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
     std::vector<std::size_t> order;
@@ -88,8 +88,10 @@ inline ElementSums as_sums(ElementSums const& type) {
 
 ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
                                         Ranks const& ranks) const {
-    fused.sum =
-        ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)), parts_.total);
+    ranks.must([&] {
+        fused.sum = ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)),
+                                    parts_.total);
+    });
 }
 
 ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
@@ -117,7 +119,7 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
         if (rows_of(one.gradient, fetched.tables->numbers[one.table]) == RowsOf::others)
             throw Error("train: the gradient of a sharded table has rows that no batch names");
     }
-    begin_fetched(exec, fetched);
+    ranks.must([&] { begin_fetched(exec, fetched); });
 }
 
 ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
@@ -143,8 +145,8 @@ ROWAN_FUNCTION void PartSums::progress() {
     }
 }
 
-ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRange const& parts,
-                                           FetchedGradients& fetched) {
+ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                               FetchedGradients& fetched) {
     begin(parts);
     if (fused_.empty()) fuse();
     auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
@@ -166,12 +168,21 @@ ROWAN_FUNCTION void PartSums::begin_others(Cpu exec, Ranks const& ranks, PartRan
     in_turn(std::numeric_limits<std::size_t>::max());
 }
 
-ROWAN_FUNCTION void PartSums::drop() noexcept {
+ROWAN_FUNCTION void PartSums::gather_others() {
     for (auto& f : fused_) {
-        try {
+        if (f.sum != nullptr && !ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
+    }
+}
+
+ROWAN_FUNCTION void PartSums::drop() noexcept {
+    try {
+        gather_others();
+        for (auto& f : fused_) {
             if (f.sum != nullptr) static_cast<void>(f.sum->finish());
-        } catch (...) {  // of a rank that has ended all
         }
+    } catch (...) {  // of a rank that has ended all
+    }
+    for (auto& f : fused_) {
         f.sum = nullptr;
         f.gathers = false;
     }
@@ -246,9 +257,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         auto sum = ranks.sum(exec, as_sums(n.sums.type), std::move(nodes), parts_.total, n.own);
         all[i] = n.value_of(exec, device, std::move(sum), divisors[i]);
     }
-    for (auto& f : fused_) {  // all on their way before one is waited for
-        if (!ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
-    }
+    gather_others();  // all are on their way before one is waited for
     for (auto& f : fused_) {
         each_sum(f, f.sum->finish(), [&](std::size_t i, DensePieces&& sum) {
             all[i] = nodes_[i].value_of(exec, device, std::move(sum), divisors[i]);

@@ -146,7 +146,7 @@ public:
     virtual void begin_overlap() const = 0;
     /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
     /// thread does not use meanwhile; or null, if the ranks cannot do so.
-    virtual std::shared_ptr<void const> go_on(FetchedTables* ahead) const = 0;
+    virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
     /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
     /// changes no others of these tables, but for those with `waits`, of which it may change any.
     virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
@@ -193,18 +193,15 @@ inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t wo
 /// `width` numbers of each part of a step, its cost and its weights, on their way to all ranks.
 class NumbersOfParts {
 public:
-    /// Begins to send those of this rank's parts.
+    /// Begins to send those of this rank's parts. Must not fail.
     void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total) {
-        ranks.must([&] {
-            own_ = std::move(own);
-            all_.resize(width * static_cast<std::size_t>(total));
-            for (int r = 0; r < ranks.size(); ++r)
-                bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
-                                 sizeof(double));
-            wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
-        });
+        own_ = std::move(own);
+        all_.resize(width * static_cast<std::size_t>(total));
+        for (int r = 0; r < ranks.size(); ++r)
+            bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
+                             sizeof(double));
+        wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
     }
-    bool begun() const { return wait_ != nullptr; }
     std::vector<double> take() {
         wait_();
         return std::move(all_);

@@ -133,7 +133,10 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds co
     more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
     epochs_->count(value);
     auto const every = options_.checkpoint.every;
-    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) save();
+    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) {
+        save();
+        agreed_ = false;  // a save of the user may have failed on some ranks
+    }
     reads_ = more_;
 }
 

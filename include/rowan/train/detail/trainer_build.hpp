@@ -36,7 +36,7 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
         std::erase_if(all, [&](Variable const* v) {
-            return std::ranges::any_of(fetched_,
+            return std::ranges::any_of(sharded_,
                                        [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
         });
         detail::add_variables(same, all, "first value");
@@ -63,7 +63,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
     tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
     if (comm_.ranks() == nullptr) tables_.clear();
-    for (auto const& t : tables_) fetched_.push_back(t.table);
+    for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
@@ -170,7 +170,7 @@ void Trainer<T, Device>::check_ranks() const {
         auto const leave_out = [&](Variable const& table) {
             std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
         };
-        for (Variable const* const table : fetched_) leave_out(*table);
+        for (Variable const* const table : sharded_) leave_out(*table);
         updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
         detail::add_variables(same, all, "value");
     });

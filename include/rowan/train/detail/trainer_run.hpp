@@ -91,7 +91,7 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
     ranks.must([&] {
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&fetched_[t]->value(), fetched_[t]->placement, named[t]});
+            asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
         fetched = ranks.fetch(detail::host_exec(exec_), asked);
         begin_rest(*fetched);
         fetched->end_rest(tables());
@@ -102,14 +102,14 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
 template <class T, class Device>
 std::vector<Value const*> Trainer<T, Device>::tables() const {
     std::vector<Value const*> own;
-    for (Variable const* const v : fetched_) own.push_back(&v->value());
+    for (Variable const* const v : sharded_) own.push_back(&v->value());
     return own;
 }
 
 template <class T, class Device>
 void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
     fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(detail::host_exec(exec_), *fetched_[t], positions);
+        deferred_.catch_up(detail::host_exec(exec_), *sharded_[t], positions);
     });
 }
 
@@ -117,7 +117,7 @@ template <class T, class Device>
 std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
                                                                        std::span<Value const> tables,
                                                                        detail::FetchedTables const& now) const {
-    std::vector<std::vector<std::int64_t>> named(tables_.size());
+    std::vector<std::vector<std::int64_t>> named;
     bool told = !next.empty();
     try {
         if (told) named = rows_of(next);
@@ -126,13 +126,14 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
     }
     std::unique_ptr<detail::FetchedTables> fetched;
     comm_.ranks()->must([&] {
+        if (!told) named.assign(tables_.size(), {});
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&tables[t], fetched_[t]->placement, named[t]});
+            asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
         std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
         updates_->each_deferred([&](Variable const& table, auto const&) {
-            auto const at = std::ranges::find(fetched_, &table);
-            if (at != fetched_.end()) waits[static_cast<std::size_t>(at - fetched_.begin())] = true;
+            auto const at = std::ranges::find(sharded_, &table);
+            if (at != sharded_.end()) waits[static_cast<std::size_t>(at - sharded_.begin())] = true;
         });
         fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
     });

@@ -33,7 +33,7 @@ public:
         : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
           total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
           agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
-          looks_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
+          fetches_next_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
         if (ahead != nullptr) next_ = ahead->next;
     }
 
@@ -103,9 +103,10 @@ private:
     /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
     /// of them fails.
     void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
-        detail::Swapped const own_rows(t_.fetched_, rows_);
-        if (looks_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
-        if (looks_ || sums_early()) ranks_->must([this] { goes_on_ = ranks_->go_on(t_.ahead_.get()); });
+        detail::Swapped const own_rows(t_.sharded_, rows_);
+        if (fetches_next_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
+        if (fetches_next_ || sums_early())
+            ranks_->must([this] { progress_ = ranks_->progress_thread(t_.ahead_.get()); });
         std::exception_ptr thrown;
         try {
             run_own(words, enter);
@@ -113,14 +114,14 @@ private:
             thrown = std::current_exception();
         }
         if (sums_early()) {
-            if (thrown) ranks_->must([this] { t_.sums_.begin_others(exec_, *ranks_, parts_, back_); });
+            if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
             send_numbers();
         }
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
     void end_overlap() {
-        goes_on_ = nullptr;
+        progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
 
@@ -131,9 +132,9 @@ private:
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
             batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
-        t_.deferred_.catch_up(exec_, mine, t_.fetched_);
+        t_.deferred_.catch_up(exec_, mine, t_.sharded_);
         t_.sums_.begin(parts_);
-        if (sums_early() && mine.empty()) t_.sums_.begin_others(exec_, *ranks_, parts_, back_);
+        if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
             words[2] = std::bit_cast<std::int64_t>(cost_);
@@ -144,9 +145,9 @@ private:
 
     void run_part(std::int64_t p) {
         std::size_t operators = 0;
-        auto const overlap = [&](Operator const&) { go_on(++operators, p + 1 == parts_.end); };
+        auto const overlap = [&](Operator const&) { after_operator(++operators, p + 1 == parts_.end); };
         std::function<void(Operator const&)> after;
-        if (looks_ || sums_early()) after = std::cref(overlap);
+        if (fetches_next_ || sums_early()) after = std::cref(overlap);
         cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
         if (total_ > 1) {
             own_.push_back(cost_);
@@ -158,9 +159,9 @@ private:
         for (Variable* const v : t_.counted_) v->value().clear();
     }
     /// When so many operators of a part have run.
-    void go_on(std::size_t operators, bool last) {
-        if (!goes_on_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
-        if (!goes_on_ && back_.begun) static_cast<void>(fetched_->progress());
+    void after_operator(std::size_t operators, bool last) {
+        if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
+        if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
         auto const weights = [this] {
             std::vector<double> all;
@@ -180,9 +181,11 @@ private:
     }
     /// Costs and weights; zeros of parts that have failed.
     void send_numbers() {
-        std::size_t const width = t_.numbers_of_part();
-        own_.resize(width * static_cast<std::size_t>(parts_.size()));
-        numbers_.begin(*ranks_, std::move(own_), width, total_);
+        ranks_->must([this] {
+            std::size_t const width = t_.numbers_of_part();
+            own_.resize(width * static_cast<std::size_t>(parts_.size()));
+            numbers_.begin(*ranks_, std::move(own_), width, total_);
+        });
     }
 
     /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
@@ -209,8 +212,8 @@ private:
     std::span<Feeds const> batches_, next_;
     std::int64_t total_;
     detail::PartRange parts_;
-    bool agreed_;  // that all ranks make this step, with options.overlap
-    bool looks_;   // whether rows for the next one are asked for
+    bool agreed_;        // that all ranks make this step, with options.overlap
+    bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
     std::vector<double> own_;  // costs and weights of this rank's parts
     detail::NumbersOfParts numbers_;
@@ -218,7 +221,7 @@ private:
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
     detail::FetchedGradients back_;
-    std::shared_ptr<void const> goes_on_;  // what travels, beside the net
+    std::shared_ptr<void const> progress_;  // of what travels, by another thread
 };
 
 }  // namespace rowan::inline v0
