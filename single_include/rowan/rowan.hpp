@@ -3105,8 +3105,8 @@ struct Nodes {
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
-/// - `progress()`, which goes on with exchanges that are open, and returns whether it can. Another thread calls it while
-///   the rank computes or exchanges, and also begins exchanges of a `duplicate()` and waits for them.
+/// - `progress()`: goes on with open exchanges without waiting, and returns whether it can do so. Another thread calls it
+///   while the rank computes or exchanges; this thread also begins exchanges of a `duplicate()`, and waits for them.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
@@ -15080,8 +15080,8 @@ private:
 
     /// Rows of a table that travel: first some, perhaps, and then the others.
     struct Travelling {
-        std::vector<std::uint8_t> which,
-            which_come;  // of those that others ask for, and of those of others; empty: all
+        std::vector<std::uint8_t> which;       // of those that others ask for; empty: all
+        std::vector<std::uint8_t> which_come;  // of those of others
         std::vector<std::size_t> counts, come_counts;
         Value sent;
         Buffer<std::byte> part, came;
@@ -22373,10 +22373,10 @@ namespace layer {
 /// with options.clip, of all rows.
 ///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
-/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
-/// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
-/// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
+/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or
+/// else its learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric
+/// that options.stop names. With options.check_every they compare hashes of parameters and states after so many steps,
+/// which finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
@@ -22406,7 +22406,8 @@ namespace layer {
 ///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
 ///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
 ///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
-///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of parameters and states
+///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of
+///          parameters and states
 template <class Device>
 class CommOn {
 public:

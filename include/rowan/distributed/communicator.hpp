@@ -42,8 +42,8 @@ struct Nodes {
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
-/// - `progress()`, which goes on with exchanges that are open, and returns whether it can. Another thread calls it while
-///   the rank computes or exchanges, and also begins exchanges of a `duplicate()` and waits for them.
+/// - `progress()`: goes on with open exchanges without waiting, and returns whether it can do so. Another thread calls it
+///   while the rank computes or exchanges; this thread also begins exchanges of a `duplicate()`, and waits for them.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>

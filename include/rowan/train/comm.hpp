@@ -50,10 +50,10 @@ namespace layer {
 /// with options.clip, of all rows.
 ///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
-/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or else its
-/// learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric that
-/// options.stop names. With options.check_every they compare hashes of parameters and states after so many steps, which
-/// finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
+/// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or
+/// else its learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric
+/// that options.stop names. With options.check_every they compare hashes of parameters and states after so many steps,
+/// which finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
 /// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
@@ -83,7 +83,8 @@ namespace layer {
 ///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
 ///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
 ///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
-///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of parameters and states
+///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of
+///          parameters and states
 template <class Device>
 class CommOn {
 public:

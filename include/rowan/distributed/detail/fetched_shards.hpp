@@ -171,8 +171,8 @@ private:
 
     /// Rows of a table that travel: first some, perhaps, and then the others.
     struct Travelling {
-        std::vector<std::uint8_t> which,
-            which_come;  // of those that others ask for, and of those of others; empty: all
+        std::vector<std::uint8_t> which;       // of those that others ask for; empty: all
+        std::vector<std::uint8_t> which_come;  // of those of others
         std::vector<std::size_t> counts, come_counts;
         Value sent;
         Buffer<std::byte> part, came;
