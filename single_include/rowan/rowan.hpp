@@ -14586,10 +14586,9 @@ public:
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
     void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
-    /// rank r, whose turn it is, asks for as many:
-    void expect(std::size_t count) { receive_.push_back(count); }
-    /// the numbers of these rows, `wanted` to others;
-    ListExchange ask_for(std::vector<std::int64_t>& wanted);
+    /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
+    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
+                                             std::size_t stride, std::vector<std::vector<std::int64_t>>& wanted);
     /// and these have come.
     void has_been_asked();
     /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
@@ -14809,13 +14808,23 @@ ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListEx
     transfer.wait();
 }
 
-ROWAN_FUNCTION ListExchange RowFetch::ask_for(std::vector<std::int64_t>& wanted) {
-    auto const rows = plan_.rows();
-    wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
-    auto const after = rows.subspan(own_begin_ + own_.size(), received() - own_begin_);
-    wanted.insert(wanted.end(), after.begin(), after.end());
-    asked_.resize(total(receive_));
-    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send_, bytes_of(asked_), receive_};
+ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
+                                                           std::span<std::size_t const> counts, std::size_t stride,
+                                                           std::vector<std::vector<std::int64_t>>& wanted) {
+    wanted.resize(tables.size());
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& t = tables[k];
+        auto const rows = t.plan_.rows();
+        wanted[k].assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
+        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
+        wanted[k].insert(wanted[k].end(), after.begin(), after.end());
+        for (std::size_t r = 0; r < t.send_.size(); ++r) t.receive_.push_back(counts[r * stride + k]);
+        t.asked_.resize(total(t.receive_));
+        lists.push_back(
+            {sizeof(std::int64_t), bytes_of(std::as_const(wanted[k])), t.send_, bytes_of(t.asked_), t.receive_});
+    }
+    return lists;
 }
 
 ROWAN_FUNCTION void RowFetch::has_been_asked() {
@@ -14829,13 +14838,8 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
         for (auto const& t : tables) t.append_counts(counts, r);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<std::vector<std::int64_t>> wanted(tables.size());
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        for (std::size_t r = 0; r < ranks; ++r) tables[k].expect(asked[r * tables.size() + k]);
-        lists.push_back(tables[k].ask_for(wanted[k]));
-    }
-    exchange_lists(group, std::move(lists));
+    std::vector<std::vector<std::int64_t>> wanted;
+    exchange_lists(group, ask_for(tables, asked, tables.size(), wanted));
     for (auto& t : tables) t.has_been_asked();
 }
 
@@ -15115,13 +15119,8 @@ private:
             if (a.their_counts[r * each] == 0) return;
         }
         a.told = true;
-        a.wanted.resize(fetches_.size());
-        std::vector<ListExchange> lists;
-        for (std::size_t k = 0; k < fetches_.size(); ++k) {
-            for (std::size_t r = 0; r < ranks; ++r) fetches_[k].expect(a.their_counts[r * each + 1 + k]);
-            lists.push_back(fetches_[k].ask_for(a.wanted[k]));
-        }
-        a.lists.begin(a.group, std::move(lists));
+        auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
+        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each, a.wanted));
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.

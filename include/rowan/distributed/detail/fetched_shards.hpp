@@ -206,13 +206,8 @@ private:
             if (a.their_counts[r * each] == 0) return;
         }
         a.told = true;
-        a.wanted.resize(fetches_.size());
-        std::vector<ListExchange> lists;
-        for (std::size_t k = 0; k < fetches_.size(); ++k) {
-            for (std::size_t r = 0; r < ranks; ++r) fetches_[k].expect(a.their_counts[r * each + 1 + k]);
-            lists.push_back(fetches_[k].ask_for(a.wanted[k]));
-        }
-        a.lists.begin(a.group, std::move(lists));
+        auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
+        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each, a.wanted));
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.

@@ -87,10 +87,9 @@ public:
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
     void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
-    /// rank r, whose turn it is, asks for as many:
-    void expect(std::size_t count) { receive_.push_back(count); }
-    /// the numbers of these rows, `wanted` to others;
-    ListExchange ask_for(std::vector<std::int64_t>& wanted);
+    /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
+    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
+                                             std::size_t stride, std::vector<std::vector<std::int64_t>>& wanted);
     /// and these have come.
     void has_been_asked();
     /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.

@@ -131,13 +131,23 @@ ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListEx
     transfer.wait();
 }
 
-ROWAN_FUNCTION ListExchange RowFetch::ask_for(std::vector<std::int64_t>& wanted) {
-    auto const rows = plan_.rows();
-    wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
-    auto const after = rows.subspan(own_begin_ + own_.size(), received() - own_begin_);
-    wanted.insert(wanted.end(), after.begin(), after.end());
-    asked_.resize(total(receive_));
-    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send_, bytes_of(asked_), receive_};
+ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
+                                                           std::span<std::size_t const> counts, std::size_t stride,
+                                                           std::vector<std::vector<std::int64_t>>& wanted) {
+    wanted.resize(tables.size());
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& t = tables[k];
+        auto const rows = t.plan_.rows();
+        wanted[k].assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
+        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
+        wanted[k].insert(wanted[k].end(), after.begin(), after.end());
+        for (std::size_t r = 0; r < t.send_.size(); ++r) t.receive_.push_back(counts[r * stride + k]);
+        t.asked_.resize(total(t.receive_));
+        lists.push_back(
+            {sizeof(std::int64_t), bytes_of(std::as_const(wanted[k])), t.send_, bytes_of(t.asked_), t.receive_});
+    }
+    return lists;
 }
 
 ROWAN_FUNCTION void RowFetch::has_been_asked() {
@@ -151,13 +161,8 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
         for (auto const& t : tables) t.append_counts(counts, r);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<std::vector<std::int64_t>> wanted(tables.size());
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        for (std::size_t r = 0; r < ranks; ++r) tables[k].expect(asked[r * tables.size() + k]);
-        lists.push_back(tables[k].ask_for(wanted[k]));
-    }
-    exchange_lists(group, std::move(lists));
+    std::vector<std::vector<std::int64_t>> wanted;
+    exchange_lists(group, ask_for(tables, asked, tables.size(), wanted));
     for (auto& t : tables) t.has_been_asked();
 }
 
