@@ -21145,6 +21145,14 @@ private:
 
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define ROWAN_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ROWAN_THREAD_SANITIZER 1
+#endif
+#endif
+
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
@@ -21154,6 +21162,9 @@ ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t leas
         mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         return mapped_ != MAP_FAILED;
     };
+#ifdef ROWAN_THREAD_SANITIZER
+    most = std::min(most, std::size_t{1} << 33);  // it has addresses for few of 512 GiB, and ends the program then
+#endif
     least = whole_pages(std::max<std::size_t>(least, 1));
     size_ = most = std::max(whole_pages(most), least);
     while (!map()) {
@@ -21185,6 +21196,8 @@ ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
 
 }  // namespace rowan::inline v0::detail
 
+#undef ROWAN_THREAD_SANITIZER
+
 #endif
 
 // rowan/sparse/growing_tensor.hpp: GrowingTensor, a tensor that gets more rows without moving those that it has.
@@ -21209,7 +21222,8 @@ public:
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
     /// A tensor with no rows of this shape, for at most `most_rows` rows, for which addresses are reserved. Without that
-    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many.
+    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many; under the
+    /// thread sanitizer for 8 GiB.
     /// errors   ShapeError if the size in bytes exceeds 2^63 - 1, or there are more than 7 dims; ValueError if most_rows
     ///          is negative; std::bad_alloc if the system does not have the addresses
     /// cost     a call of the system

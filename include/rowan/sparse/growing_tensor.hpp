@@ -34,7 +34,8 @@ public:
     static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
     /// A tensor with no rows of this shape, for at most `most_rows` rows, for which addresses are reserved. Without that
-    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many.
+    /// number they are reserved for most_bytes bytes, or for fewer where the process may not have as many; under the
+    /// thread sanitizer for 8 GiB.
     /// errors   ShapeError if the size in bytes exceeds 2^63 - 1, or there are more than 7 dims; ValueError if most_rows
     ///          is negative; std::bad_alloc if the system does not have the addresses
     /// cost     a call of the system

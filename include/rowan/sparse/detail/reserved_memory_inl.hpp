@@ -13,6 +13,14 @@
 
 #include <sys/mman.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define ROWAN_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ROWAN_THREAD_SANITIZER 1
+#endif
+#endif
+
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t least) {
@@ -22,6 +30,9 @@ ROWAN_FUNCTION ReservedMemory::ReservedMemory(std::size_t most, std::size_t leas
         mapped_ = ::mmap(nullptr, mapped_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         return mapped_ != MAP_FAILED;
     };
+#ifdef ROWAN_THREAD_SANITIZER
+    most = std::min(most, std::size_t{1} << 33);  // it has addresses for few of 512 GiB, and ends the program then
+#endif
     least = whole_pages(std::max<std::size_t>(least, 1));
     size_ = most = std::max(whole_pages(most), least);
     while (!map()) {
@@ -52,5 +63,7 @@ ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#undef ROWAN_THREAD_SANITIZER
 
 #endif
