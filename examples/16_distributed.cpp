@@ -46,7 +46,7 @@ void work(Comm const& comm) {
     std::vector<std::int64_t> const ids{5, 99'999, 5};  // each rank has ids of its own, or none
     auto const rows = table.gather(Cpu{}, ids, lookup);
     auto moment = Tensor<float>::zeros(table.local().shape());
-    adagrad(table.local(), moment, table.exchange(Cpu{}, lookup, rows), {.learning_rate = 1});  // rows: as their gradient
+    adagrad(table.local(), moment, table.gradient(Cpu{}, lookup, rows), {.learning_rate = 1});  // rows: as their gradient
     auto const after = table.gather(Cpu{}, ids, lookup);
     if (comm.rank() == 0) std::printf("row 5 was %g and is %g\n", static_cast<double>(rows(0, 0)), static_cast<double>(after(0, 0)));
 }

@@ -6698,7 +6698,8 @@ struct Shares {
     Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
-    Shares(RowPlan<> const& plan, std::size_t threads);
+    /// Of the rows whose lookups offsets say, as those of a plan.
+    Shares(std::span<std::int64_t const> offsets, std::size_t threads);
 };
 
 /// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway. An
@@ -6711,15 +6712,18 @@ public:
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
         : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
     RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
-        : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, 16 * plan.size() * width_))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
+        : RowSums(exec, plan.offsets(), plan.positions(), rows) {}
+    /// Of some rows that follow each other in a plan: `offsets` is a part of that of the plan.
+    RowSums(Cpu exec, std::span<std::int64_t const> offsets, std::span<std::int64_t const> positions, Rows const& rows)
+        : offsets_(offsets), positions_(positions), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, 16 * size() * width_))), shares_(offsets, threads_),
+          blocks_(threads_, BlockSum<T, S, Rows>(rows, size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
     }
 
-    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
+    /// Calls f(k, sum) once for each row k of offsets, on several threads; `sum` points to the elements of the row's
     /// sum. prefetch(k) prefetches the memory that f(k) will access. If f takes them, the call is f(as<V>(), k, sum), in a
     /// function that is compiled for registers V and goes over many rows.
     template <class Prefetch, class F>
@@ -6748,7 +6752,8 @@ private:
     static constexpr std::size_t group =
         block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
-    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
+    std::size_t size() const { return static_cast<std::size_t>(offsets_.back() - offsets_.front()); }
+    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(offsets_[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
     std::size_t heaviest() const {
         std::size_t most = 0;
@@ -6768,7 +6773,7 @@ private:
                 if (sum_of_heavy != nullptr)
                     call(sum_of_heavy);
                 else if (length(k) <= shares_.heavy_from)
-                    call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+                    call(block(positions_.data() + begin(k), length(k), last - begin(k + 1)));
             }
         };
         if constexpr (in_registers<F>) {
@@ -6784,13 +6789,13 @@ private:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum = blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                S const* const sum = blocks_[t](positions_.data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });
     }
 
-    RowPlan<> const& plan_;
+    std::span<std::int64_t const> offsets_, positions_;
     std::size_t width_;
     std::size_t ahead_;
     std::size_t threads_;
@@ -6810,15 +6815,16 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
-    auto const offsets = plan.offsets();
-    std::size_t const rows = plan.rows().size();
+ROWAN_FUNCTION Shares::Shares(std::span<std::int64_t const> offsets, std::size_t threads) {
+    std::size_t const rows = offsets.size() - 1;
+    auto const size = static_cast<std::size_t>(offsets.back() - offsets.front());
     std::size_t const count = threads == 1 ? 1 : threads * 16;
-    std::size_t const grain = plan.size() / count + 1;
-    heavy_from = threads == 1 ? plan.size() : 2 * grain;
+    std::size_t const grain = size / count + 1;
+    heavy_from = threads == 1 ? size : 2 * grain;
     first.push_back(0);
-    for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
-        auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
+    for (std::size_t begin = grain; count > 1 && begin < size; begin += grain) {
+        auto const at =
+            std::lower_bound(offsets.begin(), offsets.end() - 1, offsets.front() + static_cast<std::int64_t>(begin));
         auto const k = static_cast<std::size_t>(at - offsets.begin());
         if (k == first.back()) continue;
         first.push_back(k);
@@ -6826,7 +6832,7 @@ ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
     }
     if (first.back() != rows) first.push_back(rows);
     std::size_t const last = rows > 0 ? rows - 1 : 0;
-    if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
+    if (rows > 0 && static_cast<std::size_t>(offsets[rows] - offsets[last]) > heavy_from &&
         (heavy.empty() || heavy.back() != last)) {
         heavy.push_back(last);
     }
@@ -14604,6 +14610,7 @@ public:
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
     std::vector<std::int64_t> const& asked() const {
         return asked_;
@@ -14641,9 +14648,11 @@ private:
     std::vector<std::int64_t> own_, asked_;
 };
 
-/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
+/// The rows of this rank that its lookup or those of others name, and the pieces that each has for them: the sum of its
+/// contributions.
 class MetRows {
 public:
+    MetRows() = default;
     /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
     /// list; an empty list names all.
     /// cost     a sort
@@ -14651,32 +14660,49 @@ public:
             std::span<std::uint8_t const> asked = {});
 
     std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
-    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
-    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
-    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
-    /// keys[r].
-    template <class Own>
-    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
-             std::span<std::int64_t const> keys, std::byte* out) const {
-        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
-    }
+    /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
+    std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
+    /// Those in rows() of which other ranks have pieces, ascending.
+    std::vector<std::size_t> const& of_others() const { return of_others_; }
+    /// Whether other ranks have a piece of row i of fetch.own().
+    bool others_have(std::size_t i) const { return shared_[i] != 0; }
+
+    /// Where pieces are, each of so many bytes: that of fetch.asked()[i] is came[i]; own(i) is the address of that of
+    /// fetch.own()[i]. Rank r brings the node of parts that begins with keys[r].
+    struct Pieces {
+        ElementSums type;
+        std::size_t bytes;
+        std::byte const* came;
+        std::function<std::byte const*(std::size_t)> own;
+        std::span<std::int64_t const> keys;
+
+        /// Sums pieces.
+        TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
+    };
+    /// The sum of row k: the address of the only piece, or `to`, where it is written.
+    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
+    /// Writes the sums of all rows.
+    void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
 private:
-    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
-                    std::byte* out) const;
-
+    std::span<std::int64_t const> pieces_of(std::size_t k) const {
+        auto const begin = static_cast<std::size_t>(plan_.offsets()[k]);
+        return plan_.positions().subspan(begin, static_cast<std::size_t>(plan_.offsets()[k + 1]) - begin);
+    }
     /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
     std::size_t number(std::int64_t position) const {
         auto const i = static_cast<std::size_t>(position);
         return numbers_.empty() ? i : numbers_[i];
     }
+    std::size_t own_begin() const { return own_rank_ == 0 ? 0 : ends_[own_rank_ - 1]; }
+    bool is_own(std::size_t number) const { return number >= own_begin() && number < ends_[own_rank_]; }
 
     std::vector<std::size_t> ends_;  // of each rank's numbers
-    std::size_t own_rank_;
+    std::size_t own_rank_ = 0;
     std::vector<std::size_t> numbers_;  // empty: those of the plan's list
     RowPlan<> plan_;
-    std::vector<std::size_t> places_;
+    std::vector<std::size_t> places_, of_others_;
+    std::vector<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail
@@ -14869,55 +14895,53 @@ ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::
         }
     }
     plan_ = RowPlan<>(exec, all, height);
-    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
     places_.resize(fetch.own().size());
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
-            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
-            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
+    shared_.resize(places_.size());
+    for (std::size_t k = 0; k < rows().size(); ++k) {
+        auto const pieces = pieces_of(k);
+        bool others = pieces.size() > 1;
+        for (auto const position : pieces) {
+            std::size_t const piece = number(position);
+            if (!is_own(piece)) {
+                others = true;
+                continue;
+            }
+            places_[piece - own_begin()] = k;
+            shared_[piece - own_begin()] = pieces.size() > 1 ? 1 : 0;
         }
+        if (others) of_others_.push_back(k);
     }
 }
 
-ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                                        std::function<std::byte const*(std::size_t)> const& own,
-                                        std::span<std::int64_t const> keys, std::byte* out) const {
-    if (bytes == 0) return;
-    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
-    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
-    auto const address = [=, &own](std::size_t piece) {
-        if (is_own(piece)) return own(piece - begin);
-        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
+ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
+                                                std::byte* to) const {
+    auto const address = [&](std::size_t number) {
+        if (is_own(number)) return pieces.own(number - own_begin());
+        return pieces.came + (number < own_begin() ? number : number - places_.size()) * pieces.bytes;
     };
-    parallel_work(
-        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
-            TreeSum sum(type, width, *std::ranges::max_element(keys));
-            Storage<std::byte> aside(bytes);
-            for (std::size_t k = first; k < last; ++k) {
-                auto const of_row =
-                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
-                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
-                std::byte* const to = out + k * bytes;
-                if (of_row.size() == 1) {
-                    auto const* const only = address(number(of_row[0]));
-                    if (only != to) std::memcpy(to, only, bytes);
-                    continue;
-                }
-                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
-                auto const own_piece =
-                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
-                bool const overwritten =
-                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
-                if (overwritten) std::memcpy(aside.data(), to, bytes);
-                sum.begin(to);
-                for (auto const position : of_row) {
-                    auto const* const at = address(number(position));
-                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
-                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
-                }
-                sum.end();
-            }
-        });
+    auto const of_row = pieces_of(k);
+    if (of_row.size() == 1) return address(number(of_row[0]));
+    tree.begin(to);
+    for (auto const position : of_row) {
+        std::size_t const piece = number(position);
+        auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
+        tree.add(pieces.keys[static_cast<std::size_t>(rank)], address(piece));
+    }
+    tree.end();
+    return to;
+}
+
+ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
+    std::size_t const bytes = pieces.bytes;
+    if (bytes == 0) return;
+    parallel_work(exec, plan_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
+                  [&](std::size_t first, std::size_t last) {
+                      auto tree = pieces.tree();
+                      for (std::size_t k = first; k < last; ++k) {
+                          auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
+                          if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);
+                      }
+                  });
 }
 
 }  // namespace rowan::inline v0::detail
@@ -15020,9 +15044,8 @@ public:
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
                 out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
-            met.sum(
-                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
-                out.bytes.data());
+            met.sum(exec, {type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys},
+                    out.bytes.data());
             sums.push_back(std::move(out));
         }
         return sums;
@@ -20927,6 +20950,696 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/distributed/detail/shard_sums.hpp: ShardSums, the sums of gradients of rows that lie on several ranks.
+
+namespace rowan::inline v0::detail {
+
+/// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
+/// rows, of its own gradients and what has come from others.
+template <class T>
+class ShardSums {
+    using S = sum_t<T>;
+
+public:
+    /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
+    /// requires   fetch, met, value and came remain
+    ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
+        : exec_(exec), met_(met), width_(value.row_size()), rows_(fetch.own()),
+          own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
+          shared_(fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+        for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
+        std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
+        pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
+                   [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
+                   ranks_};
+    }
+    ShardSums(ShardSums const&) = delete;
+    ShardSums& operator=(ShardSums const&) = delete;
+    ~ShardSums() = default;
+
+    std::size_t width() const { return width_; }
+    /// This rank's rows of its lookup, and then those of which others have pieces.
+    std::span<std::int64_t const> rows() const { return rows_; }
+
+    /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
+    static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
+        std::size_t const bytes = value.row_size() * sizeof(S), own = fetch.own().size(), begin = fetch.own_begin();
+        if (bytes == 0) return;
+        auto const write = [&](std::size_t first, std::size_t last) {
+            if (first == last) return;
+            auto* const to = send.data() + fetch.place(first) * bytes;
+            part(exec, fetch, value, first, last)
+                .run([](std::size_t) {}, [&](std::size_t k, S const* sum) { std::memcpy(to + k * bytes, sum, bytes); });
+        };
+        write(0, begin);
+        write(begin + own, own + fetch.received());
+    }
+
+    /// Calls f(k, sum) as RowSums::run, with the sum of all pieces of rows()[k], once for each row.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
+            met_.others_have(k) ? static_cast<void>(std::copy_n(sum, width_, shared_.data() + k * width_)) : call();
+        };
+        if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
+            own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
+                                   ROWAN_INLINED { own(k, sum, [&]() ROWAN_INLINED { f(v, k, sum); }); });
+            run_others(prefetch, [&](auto const& each) {
+                on_lanes<S>(width_, [&]<class V>(as<V> v) ROWAN_INLINED {
+                    each([&](std::size_t k, S const* sum) ROWAN_INLINED { f(v, k, sum); });
+                });
+            });
+        } else {
+            own_.run(prefetch, [&](std::size_t k, S const* sum) { own(k, sum, [&] { f(k, sum); }); });
+            run_others(prefetch, [&](auto const& each) { each(f); });
+        }
+    }
+
+private:
+    /// Of rows [first, last) of the plan.
+    static RowSums<T> part(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::size_t first,
+                           std::size_t last) {
+        auto const& plan = fetch.plan();
+        return {exec, plan.offsets().subspan(first, last - first + 1), plan.positions(),
+                ElementRows<T>{value.data(), value.row_size()}};
+    }
+
+    /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
+    template <class Prefetch, class With>
+    void run_others(Prefetch const& prefetch, With const& with) const {
+        auto const& of_others = met_.of_others();
+        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2;
+        parallel_work(
+            exec_, 16 * n * width_, n, rows_per_range(pieces_.bytes), [&](std::size_t begin, std::size_t end) {
+                auto tree = pieces_.tree();
+                Buffer<S> sum(width_);
+                auto* const to = reinterpret_cast<std::byte*>(sum.data());
+                for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
+                with([&](auto const& g) ROWAN_INLINED {
+                    for (std::size_t i = begin; i < end; ++i) {
+                        if (i + ahead < end) prefetch(first + i + ahead);
+                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, tree, to)));
+                    }
+                });
+            });
+    }
+
+    Cpu exec_;
+    MetRows const& met_;
+    std::size_t width_;
+    std::vector<std::int64_t> rows_;
+    RowSums<T> own_;
+    Storage<S> shared_;  // the sums of own rows of which others have pieces, too
+    std::vector<std::int64_t> ranks_;
+    MetRows::Pieces pieces_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
+}
+
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
+template <class Rule>
+inline constexpr bool is_elementwise = false;
+
+/// Whether a rule has the member `with` of LaneRule, which is called in its place for the rows of a gradient.
+template <class Rule>
+inline constexpr bool is_lane_rule = is_elementwise<Rule>;
+
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(field + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+/// Checks that all states have the shape of param, if the rule requires it.
+template <class Rule, class P, class... S, class D>
+void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
+    if constexpr (is_elementwise<Rule>) {
+        std::size_t i = 0;
+        (check_state(state_name(++i), param, state), ...);
+    }
+}
+
+/// Applies rules to rows.
+template <class D>
+struct RowUpdates {
+    static_assert(has_backend<D>,
+                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
+};
+
+template <>
+struct RowUpdates<Cpu> {
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(
+            is_rule<Rule, T, P...>,
+            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+            "and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
+                        Tensor<P>&... param) {
+        RowSums<T> sums(exec, plan, value);
+        with_sums<T>(plan.rows(), sums, rule, param...);
+    }
+
+    template <class T, class Sums, class Rule, class... P>
+    static void with_sums(std::span<std::int64_t const> rows, Sums& sums, Rule const& rule, Tensor<P>&... param) {
+        std::size_t const width = sums.width();
+        auto const prefetch = [&](std::size_t k) {
+            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                                param.row_size() * sizeof(P)),
+             ...);
+        };
+        auto const with_row = [&](std::size_t k, sum_t<T> const* sum, auto const& f) ROWAN_INLINED {
+            f(std::span<sum_t<T> const>(sum, width),
+              row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        };
+        if constexpr (is_lane_rule<Rule>) {
+            sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
+                with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
+            });
+        } else {
+            sums.run(prefetch, [&](std::size_t k, sum_t<T> const* sum) { with_row(k, sum, rule); });
+        }
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+        using S = sum_t<T>;
+        constexpr bool flat = is_elementwise<Rule>;
+        std::size_t const width = flat ? 1024 : grad.row_size();
+        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        int const threads = threads_for(exec, grad.size());
+        if (rows == 0) return;
+        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](std::size_t t) {
+            auto& buffer = wide[t];
+            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                    S const* g = nullptr;
+                    if constexpr (std::is_same_v<S, T>) {
+                        g = grad.data() + i * width;
+                    } else {
+                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                        g = buffer.data();
+                    }
+                    if constexpr (flat) {
+                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                    } else {
+                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                    }
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
+///
+/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
+/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
+/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// A rule that computes every element alone is faster as a LaneRule.
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
+///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
+///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
+///          some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    detail::check_dense_targets(grad, param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
+}
+
+/// Applies a rule to the rows of a plan, which is made once for several gradients or parameters: see update_rows for a
+/// SelectedRows. `value` has a row for each lookup of the plan.
+/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], each state [plan.height(), any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   those for a SelectedRows; ShapeError if value does not have n rows
+/// cost     O(n * width), without a sort
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(value, plan.value_rows());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(grad.device(), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(grad.device(), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(plan.device(), plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
+
+namespace rowan::inline v0 {
+
+/// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
+/// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
+/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or a register of them;
+/// elements of other types are converted to the common type of sums.
+///
+///     namespace lane = rowan::lane;
+///     struct signum {  // signSGD with momentum
+///         ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
+///             m = lane::product(lane::constant<V>(0.9), m) + g;
+///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
+///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
+///         }
+///     };
+///     rowan::update_rows(grad, rowan::LaneRule{signum{}}, table, moment);
+///
+/// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
+/// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
+/// compiler's flags say. ROWAN_FORMULA begins a template over V for the host and GPUs that is inlined into the loops for
+/// each processor; on the host, a generic lambda will do, too.
+/// requires   the formula neither throws nor reads what it writes for other elements
+/// errors   ShapeError from update_rows unless all states have the shape of param
+template <class Formula>
+struct LaneRule {
+    Formula formula;  ///< called concurrently by several threads
+
+    /// Calls f with the formula.
+    /// errors   exceptions of f
+    /// cost     the cost of f
+    ROWAN_NO_EXEC_CHECK
+    template <class F>
+    ROWAN_HD_INLINE void visit(F const& f) const {
+        f(formula);
+    }
+
+    /// Applies the formula to the elements of a row.
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
+        detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
+    }
+
+    /// Applies the formula with registers V, for update_rows, which calls this in a function that is compiled for them and
+    /// goes over many rows.
+    /// errors   none
+    /// cost     one evaluation of the formula for each element
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        using S = std::common_type_t<G, detail::sum_t<P>...>;
+        static_assert(
+            !std::integral<S> && (!std::integral<P> && ...),
+            "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
+            "use a rule of rows");
+        static_assert(
+            takes<S, P...>(),
+            "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
+            "state");
+        detail::for_with<typename detail::lanes_like<V, S>::type>(formula, g.size(), g.data(), rows.data()...);
+    }
+
+private:
+    template <class S, class... P>
+    static constexpr bool takes() {
+        bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
+        if constexpr (detail::has_register<S>) {
+            using V = detail::LaneRegister<S, detail::native_bytes>;
+            return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
+        } else {
+            return number;
+        }
+    }
+};
+
+template <class Formula>
+LaneRule(Formula) -> LaneRule<Formula>;
+
+namespace detail {
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+}  // namespace detail
+
+/// The arithmetic of formulas: the same bits for SIMD registers, single numbers and devices.
+namespace lane {
+
+/// A number of the formula, such as an option, in the type of its elements.
+/// errors   none
+/// cost     none
+ROWAN_FORMULA V constant(double x) { return detail::constant<V>(x); }
+
+/// a · b, rounded before anything is added to it.
+/// errors   none
+/// cost     one multiplication
+ROWAN_FORMULA V product(V const& a, V const& b) { return detail::product(a, b); }
+
+/// a / b, correctly rounded.
+/// errors   none; a division by 0 gives an infinity or NaN
+/// cost     one division
+ROWAN_FORMULA V quotient(V const& a, V const& b) { return detail::quotient(a, b); }
+
+/// √x, correctly rounded.
+/// errors   none; NaN for negative x
+/// cost     one square root
+ROWAN_FORMULA V square_root(V const& x) { return detail::square_root(x); }
+
+/// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
+/// errors   none
+/// cost     one selection
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    return detail::choose(mask, yes, no);
+}
+
+}  // namespace lane
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
+
+namespace rowan::inline v0::detail {
+
+/// Whether `G` is a gradient type of optimizers on `D`.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
+template <class... P>
+void check_epsilon(double epsilon) {
+    check_setting<P...>("epsilon", epsilon);
+    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
+}
+
+/// Checks that a decay rate is in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+/// The options of an optimizer whose averages begin with 0, which it divides by 1 - beta^step.
+template <class... P, class Options>
+void check_moments(Options const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_epsilon<P...>(options.epsilon);
+    check_setting<P...>("weight_decay", options.weight_decay);
+    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
+}
+
+/// rate · mean + (1 - rate) · x, the next value of a decaying average
+ROWAN_FORMULA V running_mean(double rate, V const& mean, V const& x) {
+    return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
+}
+
+/// g + weight_decay · p, as of a gradient with an L2 penalty
+ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
+    if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
+    return g;
+}
+
+/// The gradient of an optimizer with a weight decay: with an L2 penalty; or as it is, if the decay is decoupled, which
+/// multiplies p by `kept`.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE V with_decay(Options const& options, double kept, V g, V& p) {
+    if (options.weight_decay != 0.0) {
+        if (options.decoupled) {
+            p = product(constant<V>(kept), p);
+        } else {
+            g = g + product(constant<V>(options.weight_decay), p);
+        }
+    }
+    return g;
+}
+
+/// What a step keeps of a parameter by decoupled decay.
+/// errors   ValueError if it or the decay is not finite
+template <class... P, class Options>
+double check_kept(Options const& options) {
+    check_setting<P...>("weight_decay", options.weight_decay);
+    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+    check_setting<P...>("1 - learning_rate · weight_decay", kept);
+    return options.decoupled ? kept : 1.0;
+}
+
+/// The rule of a formula with a weight decay, and of formula.plain() where the decay is 0.
+template <class Formula>
+struct DecayRule {
+    Formula formula;
+
+    /// Calls f with the formula of the step.
+    template <class F>
+    ROWAN_INLINE void visit(F const& f) const {
+        formula.options.weight_decay == 0.0 ? f(formula.plain()) : f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen) { LaneRule<Chosen>{chosen}(g, rows...); });
+    }
+    template <class V, class G, class... P>
+    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
+        visit([&]<class Chosen>(Chosen const& chosen)
+                  ROWAN_INLINED { LaneRule<Chosen>{chosen}.template with<V>(g, rows...); });
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<DecayRule<Formula>> = true;
+
+/// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
+template <class V>
+struct AdamMeans {
+    V mean, root;
+};
+
+/// The next moments m and v, and the means: m / correction1 and √(v / correction2) + epsilon.
+ROWAN_NO_EXEC_CHECK
+template <class Options, class V>
+ROWAN_HD_INLINE AdamMeans<V> adam_means(Options const& options, double correction1, double correction2, V const& g,
+                                        V& m, V& v) {
+    m = running_mean(options.beta1, m, g);
+    v = running_mean(options.beta2, v, product(g, g));
+    return {quotient(m, constant<V>(correction1)),
+            square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/shard_gradient.hpp: ShardGradient, the gradient of a rank's rows, for a step of an optimizer.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, communicator C>
+class RowShards;
+
+}  // namespace detail
+
+/// The gradient of this rank's rows of a ShardedTable or ShardedKeyedTable, after an exchange: the gradients of its own
+/// lookup, and the sums of other ranks. It takes the place of a SelectedRows in the optimizers (but lamb and Deferred)
+/// and in update_rows, which sum the gradients of a row as they change it:
+///
+///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad));
+///
+/// Sums have the bits of exchange(exec, lookup, rows_grad), but are not rounded to T before they are used.
+template <class T>
+class ShardGradient {
+public:
+    using value_type = T;
+
+    /// The number of this rank's rows.
+    std::int64_t height() const noexcept { return height_; }
+    /// The rows that have a gradient, as in local(), ascending.
+    std::span<std::int64_t const> rows() const& noexcept { return met_.rows(); }
+    /// The gradient of the gather's result: a row for each id of this rank's lookup.
+    Tensor<T> const& value() const& noexcept { return value_; }
+
+    /// The sums, for one use.
+    detail::ShardSums<T> sums(Cpu exec) const { return {exec, *fetch_, met_, value_, came_.data()}; }
+
+private:
+    template <class U, communicator C>
+    friend class detail::RowShards;
+    ShardGradient() = default;
+
+    std::shared_ptr<detail::RowFetch const> fetch_;
+    Tensor<T> value_;
+    detail::MetRows met_;
+    detail::Storage<std::byte> came_;
+    std::int64_t height_ = 0;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_gradient_on<ShardGradient<T>, Cpu> = true;
+
+}  // namespace detail
+
+/// Applies a rule to the rows of a gradient after an exchange: see update_rows for a SelectedRows.
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   those of update_rows for a SelectedRows
+/// cost     one read of each gradient, of a row of other ranks, and of each row of param; as much memory as the sums of
+///          the rows that this rank and others have
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::check_states<Rule>(param, state...);
+    if (detail::only_checking()) return;
+    auto sums = grad.sums(exec);
+    detail::RowUpdates<Cpu>::with_sums<T>(sums.rows(), sums, rule, param, state...);
+}
+
+template <class T, class Rule, class P, class... S>
+void update_rows(ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    update_rows(Cpu{}, grad, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/distributed/detail/row_shards.hpp: RowShards, what tables of which each rank has some rows have in common.
 
 namespace rowan::inline v0::detail {
@@ -20938,7 +21651,7 @@ class RowShards;
 class RowLookup {
     template <class T, communicator C>
     friend class RowShards;
-    RowFetch fetch_;
+    std::shared_ptr<RowFetch const> fetch_;
     std::int64_t number_ = 0, table_ = 0;
 };
 
@@ -20979,7 +21692,7 @@ public:
 
     Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
         std::size_t const width = local.row_size();
-        RowFetch fetch;
+        auto fetch = std::shared_ptr<RowFetch>();
         Tensor<T> others, out;
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
@@ -20988,23 +21701,23 @@ public:
                 throw ShapeError(
                     "local().shape(0)", std::to_string(height_of(local)),
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
-            fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
-            others = Tensor<T>::from_shape({fetch.others(), width});
-            if (fetch.others() != fetch.received())  // the row of -1, which is the last
-                std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
-            auto shape = fetch.shape();
+            fetch = std::make_shared<RowFetch>(exec, slots_, comm_.rank(), field, ids);
+            others = Tensor<T>::from_shape({fetch->others(), width});
+            if (fetch->others() != fetch->received())  // the row of -1, which is the last
+                std::ranges::fill(others.row(fetch->received()), dtype<T>::narrow(typename dtype<T>::sum{}));
+            auto shape = fetch->shape();
             shape.push_back(width);
             out = Tensor<T>::from_shape(shape);
         });
         after_agreement(group(), [&] {  // all that may fail is before the last exchange
             auto const all = group();
-            RowFetch::ask(all, std::span(&fetch, 1));
-            auto const answers = rowan::gather(exec, local, fetch.asked());
+            RowFetch::ask(all, std::span(fetch.get(), 1));
+            auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            auto const list = fetch.fetch(bytes, bytes_of(answers), came);
+            auto const list = fetch->fetch(bytes, bytes_of(answers), came);
             exchange_lists(all, {list});
-            copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
+            copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
         lookup.fetch_ = std::move(fetch);
@@ -21029,51 +21742,52 @@ public:
         return result.rows.result();
     }
 
-    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        using S = sum_t<T>;
-        auto const& fetch = lookup.fetch_;
-        std::size_t const bytes = width * sizeof(S);
-        std::optional<MetRows> rows;
-        RowPieces sums;
-        Storage<std::byte> send, came;
-        auto const own = [&](std::size_t i) { return sums.bytes.data() + rows->place(i) * bytes; };
+    ShardGradient<T> gradient(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
+        std::size_t const bytes = width * sizeof(sum_t<T>);
+        ShardGradient<T> g;
+        Storage<std::byte> send;
         agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
             check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto const& fetch = *lookup.fetch_;
             auto shape = fetch.shape();
             shape.push_back(width);
             if (out_grad.shape() != shape)
                 throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
-            sums.height = slots_.rows_of(comm_.rank());
-            sums.shape = {0, width};
-            sums.row_bytes = bytes;
-            rows.emplace(exec, fetch, comm_.rank(), sums.height);
-            sums.resize(rows->rows().size());
-            std::ranges::copy(rows->rows(), sums.rows.begin());
+            g.fetch_ = lookup.fetch_;
+            g.value_ = out_grad.reshaped({fetch.plan().size(), width});
+            g.height_ = slots_.rows_of(comm_.rank());
+            g.met_ = MetRows(exec, fetch, comm_.rank(), g.height_);
+            g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
-            came = Storage<std::byte>(fetch.asked().size() * bytes);
-            auto const value = out_grad.reshaped({fetch.plan().size(), width});
-            RowSums<T>(exec, fetch.plan(), value)
-                .run([](std::size_t) {},
-                     [&](std::size_t k, S const* sum) {
-                         std::size_t const at = fetch.place(k);
-                         std::byte* const to =
-                             at < fetch.others() ? send.data() + at * bytes : own(at - fetch.others());
-                         if (bytes != 0) std::memcpy(to, sum, bytes);
-                     });
+            ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
+            auto const list = g.fetch_->give(bytes, bytes_of(std::as_const(send)), bytes_of(g.came_));
             exchange_lists(group(), {list});
         });
+        return g;
+    }
+
+    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
+        auto const g = gradient(exec, width, lookup, out_grad);
         SelectedRows<T> result;
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
-            std::vector<std::int64_t> ranks(static_cast<std::size_t>(comm_.size()));
-            std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
-            rows->sum(exec, element_sums<T>(), bytes, came.data(), own, ranks, sums.bytes.data());
-            result = from_pieces<T>(exec, std::move(sums));
+            RowPieces all;
+            all.height = g.height();
+            all.shape = {0, width};
+            all.row_bytes = width * sizeof(sum_t<T>);
+            all.resize(g.rows().size());
+            std::ranges::copy(g.rows(), all.rows.begin());
+            g.sums(exec).run([](std::size_t) {},
+                             [&](std::size_t k, sum_t<T> const* sum) {
+                                 if (width != 0)
+                                     std::memcpy(all.bytes.data() + g.met_.place(k) * all.row_bytes, sum,
+                                                 all.row_bytes);
+                             });
+            result = from_pieces<T>(exec, std::move(all));
         }));
         return result;
     }
@@ -21574,7 +22288,7 @@ struct KeyedTableFiles;
 ///     ShardedKeyedTable<float, std::int64_t, Mpi>::Lookup lookup;
 ///     auto const rows = table.find_or_insert(exec, keys);            // the keys of this rank's batch
 ///     auto const x = table.gather(exec, rows, lookup);
-///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.exchange(exec, lookup, x_grad));
+///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.gradient(exec, lookup, x_grad));
 ///
 /// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
@@ -21719,6 +22433,16 @@ public:
         return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
     }
 
+    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
+    /// the example.
+    /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
+    /// errors   those of exchange of a lookup
+    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
+    ///          the memory of out_grad and of the lookup
+    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
+    }
+
     /// Writes keys, rows, what is recorded of the keys, and states, `<folder>/<name>`, for load on any number of ranks:
     ///     table.save(folder, "users", step, {{"sums", sums}});
     /// Collective. As ShardedTable::save: each rank writes a file, then rank 0 replaces the index. The program includes
@@ -21844,7 +22568,7 @@ struct TableFiles;
 ///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
 ///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
 ///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
-///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
 /// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
 template <class T, class Device, communicator C>
@@ -21928,6 +22652,16 @@ public:
     /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
+    }
+
+    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
+    /// the example.
+    /// shapes   out_grad as the result of the gather -> a gradient of height local().shape(0)
+    /// errors   those of exchange of a lookup
+    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
+    ///          the memory of out_grad and of the lookup
+    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        return shards_.gradient(exec, local_.row_size(), lookup, out_grad);
     }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
@@ -26133,515 +26867,6 @@ public:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Rule, class T, class... P>
-inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
-
-template <class T>
-std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
-    return {tensor.data() + row * width, width};
-}
-
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
-/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
-template <class Rule>
-inline constexpr bool is_elementwise = false;
-
-/// Whether a rule has the member `with` of LaneRule, which is called in its place for the rows of a gradient.
-template <class Rule>
-inline constexpr bool is_lane_rule = is_elementwise<Rule>;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(field + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
-
-/// Checks that all states have the shape of param, if the rule requires it.
-template <class Rule, class P, class... S, class D>
-void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
-    if constexpr (is_elementwise<Rule>) {
-        std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
-    }
-}
-
-/// Applies rules to rows.
-template <class D>
-struct RowUpdates {
-    static_assert(has_backend<D>,
-                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
-};
-
-template <>
-struct RowUpdates<Cpu> {
-    template <class Rule, class T, class... P>
-    static constexpr void check_rule() {
-        static_assert(
-            is_rule<Rule, T, P...>,
-            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-            "and each state");
-    }
-
-    template <class T, class Rule, class... P>
-    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
-                        Tensor<P>&... param) {
-        RowSums<T> sums(exec, plan, value);
-        with_sums<T>(plan, sums, rule, param...);
-    }
-
-    template <class T, class Sums, class Rule, class... P>
-    static void with_sums(RowPlan<> const& plan, Sums& sums, Rule const& rule, Tensor<P>&... param) {
-        auto const rows = plan.rows();
-        std::size_t const width = sums.width();
-        auto const prefetch = [&](std::size_t k) {
-            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
-                                param.row_size() * sizeof(P)),
-             ...);
-        };
-        auto const with_row = [&](std::size_t k, sum_t<T> const* sum, auto const& f) ROWAN_INLINED {
-            f(std::span<sum_t<T> const>(sum, width),
-              row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-        };
-        if constexpr (is_lane_rule<Rule>) {
-            sums.run(prefetch, [&]<class V>(as<V>, std::size_t k, sum_t<T> const* sum) ROWAN_INLINED {
-                with_row(k, sum, [&](auto... row) ROWAN_INLINED { rule.template with<V>(row...); });
-            });
-        } else {
-            sums.run(prefetch, [&](std::size_t k, sum_t<T> const* sum) { with_row(k, sum, rule); });
-        }
-    }
-
-    template <class T, class Rule, class... P>
-    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
-        using S = sum_t<T>;
-        constexpr bool flat = is_elementwise<Rule>;
-        std::size_t const width = flat ? 1024 : grad.row_size();
-        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        int const threads = threads_for(exec, grad.size());
-        if (rows == 0) return;
-        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
-                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
-        std::atomic<std::size_t> next{0};
-        team(threads, [&](std::size_t t) {
-            auto& buffer = wide[t];
-            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
-                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
-                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
-                    S const* g = nullptr;
-                    if constexpr (std::is_same_v<S, T>) {
-                        g = grad.data() + i * width;
-                    } else {
-                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
-                        g = buffer.data();
-                    }
-                    if constexpr (flat) {
-                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
-                    } else {
-                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
-                    }
-                }
-            }
-        });
-    }
-};
-
-}  // namespace detail
-
-/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
-/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
-/// rows.
-///
-/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
-/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
-/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
-///
-///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
-///
-/// A rule that computes every element alone is faster as a LaneRule.
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
-/// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match, or a state of a LaneRule has another shape than param;
-///          Error if two of param, the states and a sparse gradient share memory, or if one of param and the states
-///          partially overlaps a dense gradient, which may be one of them itself; exceptions of the rule, after which
-///          some rows have been updated
-/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
-///          without a merged gradient in memory
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
-}
-
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
-}
-
-/// Applies a rule to the rows of a plan, which is made once for several gradients or parameters: see update_rows for a
-/// SelectedRows. `value` has a row for each lookup of the plan.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], each state [plan.height(), any dims]
-/// requires   several threads may call the rule concurrently
-/// errors   those for a SelectedRows; ShapeError if value does not have n rows
-/// cost     O(n * width), without a sort
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
-                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(value, plan.value_rows());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
-    if (detail::only_checking()) return;
-    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(grad.device(), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(grad.device(), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
-                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(plan.device(), plan, value, rule, param, state...);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
-
-namespace rowan::inline v0 {
-
-/// A rule of update_rows that computes every element alone, with SIMD registers, as the optimizers of rowan do. The
-/// formula is called with `(V const& g, V& p, V&... s)`: the summed gradient, the parameter and the states of one
-/// element, or of several in a SIMD register. `V` is a template parameter, a floating-point type or a register of them;
-/// elements of other types are converted to the common type of sums.
-///
-///     namespace lane = rowan::lane;
-///     struct signum {  // signSGD with momentum
-///         ROWAN_FORMULA void operator()(V const& g, V& p, V& m) const {
-///             m = lane::product(lane::constant<V>(0.9), m) + g;
-///             V const zero = lane::constant<V>(0), step = lane::constant<V>(0.1);
-///             p = p + lane::choose(m > zero, zero - step, lane::choose(m < zero, step, zero));
-///         }
-///     };
-///     rowan::update_rows(grad, rowan::LaneRule{signum{}}, table, moment);
-///
-/// A formula may use + - and comparisons of V, and the functions of rowan::lane: with these, its bits are the same on
-/// all machines and devices. A product or quotient written as `a * b` or `a / b` may be fused with a sum, as the
-/// compiler's flags say. ROWAN_FORMULA begins a template over V for the host and GPUs that is inlined into the loops for
-/// each processor; on the host, a generic lambda will do, too.
-/// requires   the formula neither throws nor reads what it writes for other elements
-/// errors   ShapeError from update_rows unless all states have the shape of param
-template <class Formula>
-struct LaneRule {
-    Formula formula;  ///< called concurrently by several threads
-
-    /// Calls f with the formula.
-    /// errors   exceptions of f
-    /// cost     the cost of f
-    ROWAN_NO_EXEC_CHECK
-    template <class F>
-    ROWAN_HD_INLINE void visit(F const& f) const {
-        f(formula);
-    }
-
-    /// Applies the formula to the elements of a row.
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        using S = std::common_type_t<G, detail::sum_t<P>...>;
-        detail::on_lanes<S>(g.size(), [&]<class V>(detail::as<V>) ROWAN_INLINED { with<V>(g, rows...); });
-    }
-
-    /// Applies the formula with registers V, for update_rows, which calls this in a function that is compiled for them and
-    /// goes over many rows.
-    /// errors   none
-    /// cost     one evaluation of the formula for each element
-    template <class V, class G, class... P>
-    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
-        using S = std::common_type_t<G, detail::sum_t<P>...>;
-        static_assert(
-            !std::integral<S> && (!std::integral<P> && ...),
-            "rowan::LaneRule: gradient, param and states have floating-point types: for a counter of each row "
-            "use a rule of rows");
-        static_assert(
-            takes<S, P...>(),
-            "rowan::LaneRule: the formula is a template over V and takes (V const& g, V& p), then V& for each "
-            "state");
-        detail::for_with<typename detail::lanes_like<V, S>::type>(formula, g.size(), g.data(), rows.data()...);
-    }
-
-private:
-    template <class S, class... P>
-    static constexpr bool takes() {
-        bool const number = std::is_invocable_v<Formula const&, S const&, std::conditional_t<true, S, P>&...>;
-        if constexpr (detail::has_register<S>) {
-            using V = detail::LaneRegister<S, detail::native_bytes>;
-            return number && std::is_invocable_v<Formula const&, V const&, std::conditional_t<true, V, P>&...>;
-        } else {
-            return number;
-        }
-    }
-};
-
-template <class Formula>
-LaneRule(Formula) -> LaneRule<Formula>;
-
-namespace detail {
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-}  // namespace detail
-
-/// The arithmetic of formulas: the same bits for SIMD registers, single numbers and devices.
-namespace lane {
-
-/// A number of the formula, such as an option, in the type of its elements.
-/// errors   none
-/// cost     none
-ROWAN_FORMULA V constant(double x) { return detail::constant<V>(x); }
-
-/// a · b, rounded before anything is added to it.
-/// errors   none
-/// cost     one multiplication
-ROWAN_FORMULA V product(V const& a, V const& b) { return detail::product(a, b); }
-
-/// a / b, correctly rounded.
-/// errors   none; a division by 0 gives an infinity or NaN
-/// cost     one division
-ROWAN_FORMULA V quotient(V const& a, V const& b) { return detail::quotient(a, b); }
-
-/// √x, correctly rounded.
-/// errors   none; NaN for negative x
-/// cost     one square root
-ROWAN_FORMULA V square_root(V const& x) { return detail::square_root(x); }
-
-/// yes where mask is true, else no; mask is a comparison, such as `x > y`. Both are computed.
-/// errors   none
-/// cost     one selection
-ROWAN_NO_EXEC_CHECK
-template <class Mask, class V>
-ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
-    return detail::choose(mask, yes, no);
-}
-
-}  // namespace lane
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/optimizer.hpp: checks of the optimizers.
-
-namespace rowan::inline v0::detail {
-
-/// Whether `G` is a gradient type of optimizers on `D`.
-template <class G, class D>
-inline constexpr bool is_gradient_on = false;
-template <class T, class D>
-inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
-template <class T, class D>
-inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
-template <class G, class D>
-concept gradient_on = is_gradient_on<G, D>;
-
-template <class G, class... P>
-constexpr void check_types() {
-    static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
-    static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
-                  "converts to each");
-}
-
-/// Checks that a number is finite in the type in which formulas over `P...` are computed.
-template <class... P>
-void check_setting(char const* field, double value) {
-    check_finite(field, value);
-    if constexpr (std::floating_point<compute_t<P...>>) {
-        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
-            throw ValueError(field, value, "a number that fits the type of computation");
-        }
-    }
-}
-
-/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
-template <class... P>
-void check_epsilon(double epsilon) {
-    check_setting<P...>("epsilon", epsilon);
-    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
-}
-
-/// Checks that a decay rate is in [0, 1).
-inline void check_decay(char const* field, double value) {
-    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
-}
-
-/// x to the n-th power by multiplications only, bit-identical with all math libraries.
-inline double power(double x, std::int64_t n) {
-    double result = 1.0;
-    for (; n > 0; n /= 2) {
-        if (n % 2 == 1) result *= x;
-        x *= x;
-    }
-    return result;
-}
-
-/// The options of an optimizer whose averages begin with 0, which it divides by 1 - beta^step.
-template <class... P, class Options>
-void check_moments(Options const& options) {
-    check_setting<P...>("learning_rate", options.learning_rate);
-    check_decay("beta1", options.beta1);
-    check_decay("beta2", options.beta2);
-    check_epsilon<P...>(options.epsilon);
-    check_setting<P...>("weight_decay", options.weight_decay);
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
-}
-
-/// rate · mean + (1 - rate) · x, the next value of a decaying average
-ROWAN_FORMULA V running_mean(double rate, V const& mean, V const& x) {
-    return product(constant<V>(rate), mean) + product(constant<V>(1.0 - rate), x);
-}
-
-/// g + weight_decay · p, as of a gradient with an L2 penalty
-ROWAN_FORMULA V with_decay(V g, double weight_decay, V const& p) {
-    if (weight_decay != 0.0) g = g + product(constant<V>(weight_decay), p);
-    return g;
-}
-
-/// The gradient of an optimizer with a weight decay: with an L2 penalty; or as it is, if the decay is decoupled, which
-/// multiplies p by `kept`.
-ROWAN_NO_EXEC_CHECK
-template <class Options, class V>
-ROWAN_HD_INLINE V with_decay(Options const& options, double kept, V g, V& p) {
-    if (options.weight_decay != 0.0) {
-        if (options.decoupled) {
-            p = product(constant<V>(kept), p);
-        } else {
-            g = g + product(constant<V>(options.weight_decay), p);
-        }
-    }
-    return g;
-}
-
-/// What a step keeps of a parameter by decoupled decay.
-/// errors   ValueError if it or the decay is not finite
-template <class... P, class Options>
-double check_kept(Options const& options) {
-    check_setting<P...>("weight_decay", options.weight_decay);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P...>("1 - learning_rate · weight_decay", kept);
-    return options.decoupled ? kept : 1.0;
-}
-
-/// The rule of a formula with a weight decay, and of formula.plain() where the decay is 0.
-template <class Formula>
-struct DecayRule {
-    Formula formula;
-
-    /// Calls f with the formula of the step.
-    template <class F>
-    ROWAN_INLINE void visit(F const& f) const {
-        formula.options.weight_decay == 0.0 ? f(formula.plain()) : f(formula);
-    }
-
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        visit([&]<class Chosen>(Chosen const& chosen) { LaneRule<Chosen>{chosen}(g, rows...); });
-    }
-    template <class V, class G, class... P>
-    ROWAN_INLINE void with(std::span<G const> g, std::span<P>... rows) const {
-        visit([&]<class Chosen>(Chosen const& chosen)
-                  ROWAN_INLINED { LaneRule<Chosen>{chosen}.template with<V>(g, rows...); });
-    }
-};
-
-template <class Formula>
-inline constexpr bool is_elementwise<DecayRule<Formula>> = true;
-
-/// What Adam computes of a gradient: the mean of gradients and the root of the mean square, both corrected.
-template <class V>
-struct AdamMeans {
-    V mean, root;
-};
-
-/// The next moments m and v, and the means: m / correction1 and √(v / correction2) + epsilon.
-ROWAN_NO_EXEC_CHECK
-template <class Options, class V>
-ROWAN_HD_INLINE AdamMeans<V> adam_means(Options const& options, double correction1, double correction2, V const& g,
-                                        V& m, V& v) {
-    m = running_mean(options.beta1, m, g);
-    v = running_mean(options.beta2, v, product(g, g));
-    return {quotient(m, constant<V>(correction1)),
-            square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon)};
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 
 namespace rowan::inline v0::detail {
@@ -28276,14 +28501,14 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
                                detail::sgd_formula{learning_rate});
 }
 
-/// Subtracts `learning_rate * grad` from `param`, for a dense gradient.
-/// shapes   param and grad of one shape
+/// Subtracts `learning_rate * grad` from `param`, for a dense gradient, or one whose rows are summed first.
+/// shapes   param and grad of one shape, or those of update_rows
 /// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param partially
 ///          overlaps grad; grad may be param itself
 /// cost     one read of grad, one read and one write of param
-template <device D, class P, class G>
-void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
-    detail::check_types<G, P>();
+template <device D, class P, detail::gradient_on<D> G>
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+    detail::check_types<typename G::value_type, P>();
     update_rows(exec, grad, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 
@@ -56316,7 +56541,7 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),
                     grad.weight().data()};
     detail::RowSums<T, Rows> sums(exec, plan, rows);
-    detail::RowUpdates<Cpu>::with_sums<T>(plan, sums, rule, param, state...);
+    detail::RowUpdates<Cpu>::with_sums<T>(plan.rows(), sums, rule, param, state...);
 }
 
 template <class T, class Rule, class P, class... S>

@@ -4,6 +4,7 @@
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
+#include <rowan/sparse/to_dense.hpp>
 
 #include "on_ranks.hpp"
 #include "parts.hpp"
@@ -227,6 +228,9 @@ TEST_CASE("a lookup is a part of each rank, where keys without a row take no par
         auto const part = known({rows.data(), rows.size()}, grad, before);
         auto const sums = t.exchange(Cpu{1}, lookup, grad);
         good &= bits(sums) == bits(t.exchange(Cpu{1}, part)) && sums.height() == t.local().height();
+        auto seen = Tensor<float>::zeros(t.value().shape());
+        update_rows(t.gradient(Cpu{1}, lookup, grad), LaneRule{[](auto sum, auto& to) { to = sum; }}, seen);
+        good &= bits(seen) == bits(to_dense(sums));
         Tensor<std::int64_t> const square{{grown(0), -1}, {grown(1), -1}};
         auto const y = t.gather(Cpu{1}, square, later);
         good &= y.shape() == Tensor<float>::shape_type{2, 2, width} && y(1, 1, 0) == 0 && y(0, 0, 0) == y(1, 0, 0);

@@ -7,6 +7,7 @@
 #include "on_ranks.hpp"
 #include "parts.hpp"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 
@@ -82,7 +83,13 @@ void check(std::vector<SelectedRows<T>> const& all, std::vector<int> const& size
             auto const& g = has ? lookups[static_cast<std::size_t>(comm.rank())] : none;
             typename Table<T>::Lookup lookup;
             good &= bits(t.gather(Cpu{1}, g.rows(), lookup)) == bits(gather(table, g.rows()));
-            good &= bits(t.exchange(Cpu{1}, lookup, g.value())) == bits(shard(sum_of_parts(lookups), p, comm.rank()));
+            auto const sums = shard(sum_of_parts(lookups), p, comm.rank());
+            good &= bits(t.exchange(Cpu{1}, lookup, g.value())) == bits(sums);
+            auto const gradient = t.gradient(Cpu{2}, lookup, g.value());
+            good &= gradient.height() == sums.height() && std::ranges::equal(gradient.rows(), sums.rows());
+            auto seen = Tensor<T>::zeros(t.local().shape());
+            update_rows(Cpu{2}, gradient, [](auto sum, auto to) { std::ranges::transform(sum, to.begin(), dtype<T>::narrow); }, seen);
+            good &= bits(seen) == bits(to_dense(sums));
             return good ? 1 : 0;
         });
         for (int const r : right) {
@@ -99,6 +106,8 @@ TEST_CASE("shards have the bits of the whole table, for any number of ranks", "[
         for (int const at : {0, 2}) check(all, {3}, block, at);
     }
     for (std::size_t const n : {3U, 13U, 64U}) check(parts::make<float>(n, 60, 2, 40), {2, 4});
+    check(parts::make<float>(2, 9000, 4, 3), {2});      // rows that several threads sum
+    check(parts::make<float>(2, 9000, 4, 6000), {2});
 }
 
 TEST_CASE("shards without rows, rows without elements, and other element types", "[distributed]") {
@@ -123,18 +132,25 @@ TEST_CASE("ids of any shape", "[distributed]") {
     for (int const r : right) CHECK(r == 1);
 }
 
-/// Some steps on shards, and on the whole table.
+/// Some steps on shards, and on the whole table: of parts, and of a lookup on each rank.
 template <class Step>
 int same_steps(test::Ranks const& comm, Step const& step) {
     Partition const p{40, 4, comm.size()};
     auto const zeros = [](Tensor<float> const& like) { return Tensor<float>::zeros(like.shape()); };
     Table<float> t(comm, p, 3, first<float>);
+    Table<float>::Lookup lookup;
     auto table = whole<float>(40, 3), a = zeros(table), b = zeros(table), x = zeros(t.local()), y = x;
-    for (std::uint64_t s = 1; s <= 3; ++s) {
-        auto all = parts::make<float>(4, 30, 3, 40, s);
+    for (std::uint64_t s = 1; s <= 6; ++s) {
+        auto all = parts::make<float>(s <= 3 ? 4 : static_cast<std::size_t>(comm.size()), 30, 3, 40, s);
         for (auto& g : all) g = scale(g, 1e-3F);
         step(s, table, a, b, sum_of_parts(all));
-        step(s, t.local(), x, y, t.exchange(Cpu{1}, of_rank(all, comm.rank(), comm.size())));
+        if (s <= 3) {
+            step(s, t.local(), x, y, t.exchange(Cpu{1}, of_rank(all, comm.rank(), comm.size())));
+        } else {
+            auto const& mine = all[static_cast<std::size_t>(comm.rank())];
+            static_cast<void>(t.gather(Cpu{1}, mine.rows(), lookup));
+            step(s, t.local(), x, y, t.gradient(Cpu{1}, lookup, mine.value()));
+        }
     }
     return bits(t.local()) == bits(shard(table, p, comm.rank())) && bits(x) == bits(shard(a, p, comm.rank())) ? 1 : 0;
 }
@@ -158,12 +174,19 @@ TEST_CASE("all optimizers and an own rule on shards", "[distributed]") {
             rowwise_adagrad(p, sums, g);
             for (std::size_t i = 0; i < sums.size(); ++i) a(i, 0) = sums(i);
         });
+        good += run([](auto s, T& p, T& a, T&, auto const& g) {
+            auto squares = T::zeros({p.shape(0)});
+            auto last = Tensor<std::int64_t>::zeros({p.shape(0)});
+            rowwise_rmsprop(p, squares, last, g, {.step = static_cast<std::int64_t>(s)});
+            for (std::size_t i = 0; i < squares.size(); ++i) a(i, 0) = squares(i);
+        });
+        good += run([](auto, T& p, T&, T&, auto const& g) { sgd(p, g, {.learning_rate = 0.1, .weight_decay = 0.01}); });
         good += run([](auto, T& p, T&, T&, auto const& g) {
             update_rows(g, LaneRule{[](auto sum, auto& x) { x -= sum * sum; }}, p);
         });
         return good;
     });
-    for (int const r : right) CHECK(r == 10);
+    for (int const r : right) CHECK(r == 12);
 }
 
 TEST_CASE("what is wrong on one rank is an error on all, and nothing has changed", "[distributed][errors]") {

@@ -11,6 +11,7 @@
 #include <rowan/distributed/detail/key_fetch.hpp>
 #include <rowan/distributed/detail/row_shards.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -47,7 +48,7 @@ struct KeyedTableFiles;
 ///     ShardedKeyedTable<float, std::int64_t, Mpi>::Lookup lookup;
 ///     auto const rows = table.find_or_insert(exec, keys);            // the keys of this rank's batch
 ///     auto const x = table.gather(exec, rows, lookup);
-///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.exchange(exec, lookup, x_grad));
+///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.gradient(exec, lookup, x_grad));
 ///
 /// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
@@ -190,6 +191,16 @@ public:
     /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
+    }
+
+    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
+    /// the example.
+    /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
+    /// errors   those of exchange of a lookup
+    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
+    ///          the memory of out_grad and of the lookup
+    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
     }
 
     /// Writes keys, rows, what is recorded of the keys, and states, `<folder>/<name>`, for load on any number of ranks:

@@ -10,6 +10,7 @@
 #include <rowan/distributed/detail/row_shards.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -40,7 +41,7 @@ struct TableFiles;
 ///     ShardedTable<float, Cpu, Mpi> table(comm, {.height = 1'000'000'000, .ranks = comm.size()}, 64, first);
 ///     ShardedTable<float, Cpu, Mpi>::Lookup lookup;
 ///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
-///     adagrad(exec, table.local(), moment, table.exchange(exec, lookup, rows_grad)); // moment: as table.local()
+///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
 /// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
 template <class T, class Device, communicator C>
@@ -124,6 +125,16 @@ public:
     /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
     SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
+    }
+
+    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
+    /// the example.
+    /// shapes   out_grad as the result of the gather -> a gradient of height local().shape(0)
+    /// errors   those of exchange of a lookup
+    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
+    ///          the memory of out_grad and of the lookup
+    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        return shards_.gradient(exec, local_.row_size(), lookup, out_grad);
     }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is

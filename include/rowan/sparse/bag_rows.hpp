@@ -103,7 +103,7 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),
                     grad.weight().data()};
     detail::RowSums<T, Rows> sums(exec, plan, rows);
-    detail::RowUpdates<Cpu>::with_sums<T>(plan, sums, rule, param, state...);
+    detail::RowUpdates<Cpu>::with_sums<T>(plan.rows(), sums, rule, param, state...);
 }
 
 template <class T, class Rule, class P, class... S>

@@ -65,14 +65,14 @@ void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, dou
                                detail::sgd_formula{learning_rate});
 }
 
-/// Subtracts `learning_rate * grad` from `param`, for a dense gradient.
-/// shapes   param and grad of one shape
+/// Subtracts `learning_rate * grad` from `param`, for a dense gradient, or one whose rows are summed first.
+/// shapes   param and grad of one shape, or those of update_rows
 /// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param partially
 ///          overlaps grad; grad may be param itself
 /// cost     one read of grad, one read and one write of param
-template <device D, class P, class G>
-void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
-    detail::check_types<G, P>();
+template <device D, class P, detail::gradient_on<D> G>
+void sgd(D const& exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+    detail::check_types<typename G::value_type, P>();
     update_rows(exec, grad, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
 }
 

@@ -113,12 +113,11 @@ struct RowUpdates<Cpu> {
     static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
                         Tensor<P>&... param) {
         RowSums<T> sums(exec, plan, value);
-        with_sums<T>(plan, sums, rule, param...);
+        with_sums<T>(plan.rows(), sums, rule, param...);
     }
 
     template <class T, class Sums, class Rule, class... P>
-    static void with_sums(RowPlan<> const& plan, Sums& sums, Rule const& rule, Tensor<P>&... param) {
-        auto const rows = plan.rows();
+    static void with_sums(std::span<std::int64_t const> rows, Sums& sums, Rule const& rule, Tensor<P>&... param) {
         std::size_t const width = sums.width();
         auto const prefetch = [&](std::size_t k) {
             (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),

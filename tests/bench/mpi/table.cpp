@@ -213,7 +213,7 @@ void compare(Mpi const& mpi, Options const& o) {
         auto const grad = gradient_of(std::move(out));
         mpi.barrier();
         begin = Clock::now();
-        adagrad(exec, table.local(), moment, table.exchange(exec, lookup, grad));
+        adagrad(exec, table.local(), moment, table.gradient(exec, lookup, grad));
         ms += ms_since(begin);
         all.push_back(ms);
         in_mpi.push_back(*comm.ms / ms);

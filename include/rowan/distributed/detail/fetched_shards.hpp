@@ -107,9 +107,8 @@ public:
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
                 out.rows[k] = partitions_[table].global(group_.rank(), met.rows()[k]);
-            met.sum(
-                exec, type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys,
-                out.bytes.data());
+            met.sum(exec, {type, node.row_bytes, t.came.data(), [&own = t.own](std::size_t i) { return own[i]; }, keys},
+                    out.bytes.data());
             sums.push_back(std::move(out));
         }
         return sums;

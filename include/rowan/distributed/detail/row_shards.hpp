@@ -15,6 +15,7 @@
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
+#include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -41,7 +42,7 @@ class RowShards;
 class RowLookup {
     template <class T, communicator C>
     friend class RowShards;
-    RowFetch fetch_;
+    std::shared_ptr<RowFetch const> fetch_;
     std::int64_t number_ = 0, table_ = 0;
 };
 
@@ -82,7 +83,7 @@ public:
 
     Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
         std::size_t const width = local.row_size();
-        RowFetch fetch;
+        auto fetch = std::shared_ptr<RowFetch>();
         Tensor<T> others, out;
         agree_on_table(Collective::gather, [&](Notice& n) {
             check_exec(exec);
@@ -91,23 +92,23 @@ public:
                 throw ShapeError(
                     "local().shape(0)", std::to_string(height_of(local)),
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
-            fetch = RowFetch(exec, slots_, comm_.rank(), field, ids);
-            others = Tensor<T>::from_shape({fetch.others(), width});
-            if (fetch.others() != fetch.received())  // the row of -1, which is the last
-                std::ranges::fill(others.row(fetch.received()), dtype<T>::narrow(typename dtype<T>::sum{}));
-            auto shape = fetch.shape();
+            fetch = std::make_shared<RowFetch>(exec, slots_, comm_.rank(), field, ids);
+            others = Tensor<T>::from_shape({fetch->others(), width});
+            if (fetch->others() != fetch->received())  // the row of -1, which is the last
+                std::ranges::fill(others.row(fetch->received()), dtype<T>::narrow(typename dtype<T>::sum{}));
+            auto shape = fetch->shape();
             shape.push_back(width);
             out = Tensor<T>::from_shape(shape);
         });
         after_agreement(group(), [&] {  // all that may fail is before the last exchange
             auto const all = group();
-            RowFetch::ask(all, std::span(&fetch, 1));
-            auto const answers = rowan::gather(exec, local, fetch.asked());
+            RowFetch::ask(all, std::span(fetch.get(), 1));
+            auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            auto const list = fetch.fetch(bytes, bytes_of(answers), came);
+            auto const list = fetch->fetch(bytes, bytes_of(answers), came);
             exchange_lists(all, {list});
-            copy_rows(exec, ids.size(), bytes, fetch.rows(local.data(), others.data(), bytes),
+            copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
         lookup.fetch_ = std::move(fetch);
@@ -132,51 +133,52 @@ public:
         return result.rows.result();
     }
 
-    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        using S = sum_t<T>;
-        auto const& fetch = lookup.fetch_;
-        std::size_t const bytes = width * sizeof(S);
-        std::optional<MetRows> rows;
-        RowPieces sums;
-        Storage<std::byte> send, came;
-        auto const own = [&](std::size_t i) { return sums.bytes.data() + rows->place(i) * bytes; };
+    ShardGradient<T> gradient(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
+        std::size_t const bytes = width * sizeof(sum_t<T>);
+        ShardGradient<T> g;
+        Storage<std::byte> send;
         agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
             check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
+            auto const& fetch = *lookup.fetch_;
             auto shape = fetch.shape();
             shape.push_back(width);
             if (out_grad.shape() != shape)
                 throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
-            sums.height = slots_.rows_of(comm_.rank());
-            sums.shape = {0, width};
-            sums.row_bytes = bytes;
-            rows.emplace(exec, fetch, comm_.rank(), sums.height);
-            sums.resize(rows->rows().size());
-            std::ranges::copy(rows->rows(), sums.rows.begin());
+            g.fetch_ = lookup.fetch_;
+            g.value_ = out_grad.reshaped({fetch.plan().size(), width});
+            g.height_ = slots_.rows_of(comm_.rank());
+            g.met_ = MetRows(exec, fetch, comm_.rank(), g.height_);
+            g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
-            came = Storage<std::byte>(fetch.asked().size() * bytes);
-            auto const value = out_grad.reshaped({fetch.plan().size(), width});
-            RowSums<T>(exec, fetch.plan(), value)
-                .run([](std::size_t) {},
-                     [&](std::size_t k, S const* sum) {
-                         std::size_t const at = fetch.place(k);
-                         std::byte* const to =
-                             at < fetch.others() ? send.data() + at * bytes : own(at - fetch.others());
-                         if (bytes != 0) std::memcpy(to, sum, bytes);
-                     });
+            ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            auto const list = fetch.give(bytes, bytes_of(std::as_const(send)), bytes_of(came));
+            auto const list = g.fetch_->give(bytes, bytes_of(std::as_const(send)), bytes_of(g.came_));
             exchange_lists(group(), {list});
         });
+        return g;
+    }
+
+    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
+        auto const g = gradient(exec, width, lookup, out_grad);
         SelectedRows<T> result;
         static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
-            std::vector<std::int64_t> ranks(static_cast<std::size_t>(comm_.size()));
-            std::iota(ranks.begin(), ranks.end(), std::int64_t{0});
-            rows->sum(exec, element_sums<T>(), bytes, came.data(), own, ranks, sums.bytes.data());
-            result = from_pieces<T>(exec, std::move(sums));
+            RowPieces all;
+            all.height = g.height();
+            all.shape = {0, width};
+            all.row_bytes = width * sizeof(sum_t<T>);
+            all.resize(g.rows().size());
+            std::ranges::copy(g.rows(), all.rows.begin());
+            g.sums(exec).run([](std::size_t) {},
+                             [&](std::size_t k, sum_t<T> const* sum) {
+                                 if (width != 0)
+                                     std::memcpy(all.bytes.data() + g.met_.place(k) * all.row_bytes, sum,
+                                                 all.row_bytes);
+                             });
+            result = from_pieces<T>(exec, std::move(all));
         }));
         return result;
     }

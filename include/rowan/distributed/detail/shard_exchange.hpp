@@ -11,6 +11,7 @@
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -105,6 +106,7 @@ public:
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
     std::vector<std::int64_t> const& asked() const {
         return asked_;
@@ -142,9 +144,11 @@ private:
     std::vector<std::int64_t> own_, asked_;
 };
 
-/// The rows of this rank that its lookup or those of others name, and the sums of what each has for them.
+/// The rows of this rank that its lookup or those of others name, and the pieces that each has for them: the sum of its
+/// contributions.
 class MetRows {
 public:
+    MetRows() = default;
     /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
     /// list; an empty list names all.
     /// cost     a sort
@@ -152,32 +156,49 @@ public:
             std::span<std::uint8_t const> asked = {});
 
     std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
-    std::size_t place(std::size_t i) const { return places_[i]; }        ///< of row i of fetch.own() in rows()
-    /// Sums pieces of `bytes` bytes: came[i] is that of fetch.asked()[i], and own(i) the address of that of
-    /// fetch.own()[i], which may be where the sum of this row goes. Rank r brings the node of parts that begins with
-    /// keys[r].
-    template <class Own>
-    void sum(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came, Own const& own,
-             std::span<std::int64_t const> keys, std::byte* out) const {
-        sum_pieces(exec, type, bytes, came, std::function<std::byte const*(std::size_t)>(std::cref(own)), keys, out);
-    }
+    /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
+    std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
+    /// Those in rows() of which other ranks have pieces, ascending.
+    std::vector<std::size_t> const& of_others() const { return of_others_; }
+    /// Whether other ranks have a piece of row i of fetch.own().
+    bool others_have(std::size_t i) const { return shared_[i] != 0; }
+
+    /// Where pieces are, each of so many bytes: that of fetch.asked()[i] is came[i]; own(i) is the address of that of
+    /// fetch.own()[i]. Rank r brings the node of parts that begins with keys[r].
+    struct Pieces {
+        ElementSums type;
+        std::size_t bytes;
+        std::byte const* came;
+        std::function<std::byte const*(std::size_t)> own;
+        std::span<std::int64_t const> keys;
+
+        /// Sums pieces.
+        TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
+    };
+    /// The sum of row k: the address of the only piece, or `to`, where it is written.
+    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
+    /// Writes the sums of all rows.
+    void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
 private:
-    void sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                    std::function<std::byte const*(std::size_t)> const& own, std::span<std::int64_t const> keys,
-                    std::byte* out) const;
-
+    std::span<std::int64_t const> pieces_of(std::size_t k) const {
+        auto const begin = static_cast<std::size_t>(plan_.offsets()[k]);
+        return plan_.positions().subspan(begin, static_cast<std::size_t>(plan_.offsets()[k + 1]) - begin);
+    }
     /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
     std::size_t number(std::int64_t position) const {
         auto const i = static_cast<std::size_t>(position);
         return numbers_.empty() ? i : numbers_[i];
     }
+    std::size_t own_begin() const { return own_rank_ == 0 ? 0 : ends_[own_rank_ - 1]; }
+    bool is_own(std::size_t number) const { return number >= own_begin() && number < ends_[own_rank_]; }
 
     std::vector<std::size_t> ends_;  // of each rank's numbers
-    std::size_t own_rank_;
+    std::size_t own_rank_ = 0;
     std::vector<std::size_t> numbers_;  // empty: those of the plan's list
     RowPlan<> plan_;
-    std::vector<std::size_t> places_;
+    std::vector<std::size_t> places_, of_others_;
+    std::vector<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail

@@ -192,55 +192,53 @@ ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::
         }
     }
     plan_ = RowPlan<>(exec, all, height);
-    std::size_t const begin = ends_[own_rank_] - fetch.own().size();
     places_.resize(fetch.own().size());
-    for (std::size_t k = 0; k < plan_.rows().size(); ++k) {
-        for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i) {
-            std::size_t const at = number(plan_.positions()[static_cast<std::size_t>(i)]) - begin;
-            if (at < places_.size()) places_[at] = k;  // of the others, it is a great number
+    shared_.resize(places_.size());
+    for (std::size_t k = 0; k < rows().size(); ++k) {
+        auto const pieces = pieces_of(k);
+        bool others = pieces.size() > 1;
+        for (auto const position : pieces) {
+            std::size_t const piece = number(position);
+            if (!is_own(piece)) {
+                others = true;
+                continue;
+            }
+            places_[piece - own_begin()] = k;
+            shared_[piece - own_begin()] = pieces.size() > 1 ? 1 : 0;
         }
+        if (others) of_others_.push_back(k);
     }
 }
 
-ROWAN_FUNCTION void MetRows::sum_pieces(Cpu exec, ElementSums const& type, std::size_t bytes, std::byte const* came,
-                                        std::function<std::byte const*(std::size_t)> const& own,
-                                        std::span<std::int64_t const> keys, std::byte* out) const {
-    if (bytes == 0) return;
-    std::size_t const end = ends_[own_rank_], begin = end - places_.size(), width = bytes / type.sum_bytes;
-    auto const is_own = [=](std::size_t piece) { return piece >= begin && piece < end; };
-    auto const address = [=, &own](std::size_t piece) {
-        if (is_own(piece)) return own(piece - begin);
-        return came + (piece < begin ? piece : piece - (end - begin)) * bytes;
+ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
+                                                std::byte* to) const {
+    auto const address = [&](std::size_t number) {
+        if (is_own(number)) return pieces.own(number - own_begin());
+        return pieces.came + (number < own_begin() ? number : number - places_.size()) * pieces.bytes;
     };
-    parallel_work(
-        exec, plan_.size() * width, rows().size(), rows_per_range(bytes), [&](std::size_t first, std::size_t last) {
-            TreeSum sum(type, width, *std::ranges::max_element(keys));
-            Storage<std::byte> aside(bytes);
-            for (std::size_t k = first; k < last; ++k) {
-                auto const of_row =
-                    plan_.positions().subspan(static_cast<std::size_t>(plan_.offsets()[k]),
-                                              static_cast<std::size_t>(plan_.offsets()[k + 1] - plan_.offsets()[k]));
-                std::byte* const to = out + k * bytes;
-                if (of_row.size() == 1) {
-                    auto const* const only = address(number(of_row[0]));
-                    if (only != to) std::memcpy(to, only, bytes);
-                    continue;
-                }
-                // This rank's piece may be at `to`, where the sum of those of lower ranks goes.
-                auto const own_piece =
-                    std::ranges::find_if(of_row, is_own, [&](std::int64_t position) { return number(position); });
-                bool const overwritten =
-                    own_piece != of_row.begin() && own_piece != of_row.end() && address(number(*own_piece)) == to;
-                if (overwritten) std::memcpy(aside.data(), to, bytes);
-                sum.begin(to);
-                for (auto const position : of_row) {
-                    auto const* const at = address(number(position));
-                    auto const rank = std::ranges::upper_bound(ends_, number(position)) - ends_.begin();
-                    sum.add(keys[static_cast<std::size_t>(rank)], at == to && overwritten ? aside.data() : at);
-                }
-                sum.end();
-            }
-        });
+    auto const of_row = pieces_of(k);
+    if (of_row.size() == 1) return address(number(of_row[0]));
+    tree.begin(to);
+    for (auto const position : of_row) {
+        std::size_t const piece = number(position);
+        auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
+        tree.add(pieces.keys[static_cast<std::size_t>(rank)], address(piece));
+    }
+    tree.end();
+    return to;
+}
+
+ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
+    std::size_t const bytes = pieces.bytes;
+    if (bytes == 0) return;
+    parallel_work(exec, plan_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
+                  [&](std::size_t first, std::size_t last) {
+                      auto tree = pieces.tree();
+                      for (std::size_t k = first; k < last; ++k) {
+                          auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
+                          if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);
+                      }
+                  });
 }
 
 }  // namespace rowan::inline v0::detail

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
 
 namespace rowan::inline v0::detail {
 
@@ -19,7 +21,8 @@ struct Shares {
     Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
-    Shares(RowPlan<> const& plan, std::size_t threads);
+    /// Of the rows whose lookups offsets say, as those of a plan.
+    Shares(std::span<std::int64_t const> offsets, std::size_t threads);
 };
 
 /// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway. An
@@ -32,15 +35,18 @@ public:
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
         : RowSums(exec, plan, Rows{value.data(), plan.size() == 0 ? 0 : value.row_size()}) {}
     RowSums(Cpu exec, RowPlan<> const& plan, Rows const& rows)
-        : plan_(plan), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
-          threads_(static_cast<std::size_t>(threads_for(exec, 16 * plan.size() * width_))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S, Rows>(rows, plan.size(), lookahead(rows.bytes()))),
+        : RowSums(exec, plan.offsets(), plan.positions(), rows) {}
+    /// Of some rows that follow each other in a plan: `offsets` is a part of that of the plan.
+    RowSums(Cpu exec, std::span<std::int64_t const> offsets, std::span<std::int64_t const> positions, Rows const& rows)
+        : offsets_(offsets), positions_(positions), width_(rows.width), ahead_(lookahead(rows.bytes()) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, 16 * size() * width_))), shares_(offsets, threads_),
+          blocks_(threads_, BlockSum<T, S, Rows>(rows, size(), lookahead(rows.bytes()))),
           group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
           groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
     }
 
-    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
+    /// Calls f(k, sum) once for each row k of offsets, on several threads; `sum` points to the elements of the row's
     /// sum. prefetch(k) prefetches the memory that f(k) will access. If f takes them, the call is f(as<V>(), k, sum), in a
     /// function that is compiled for registers V and goes over many rows.
     template <class Prefetch, class F>
@@ -69,7 +75,8 @@ private:
     static constexpr std::size_t group =
         block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
-    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
+    std::size_t size() const { return static_cast<std::size_t>(offsets_.back() - offsets_.front()); }
+    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(offsets_[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
     std::size_t heaviest() const {
         std::size_t most = 0;
@@ -89,7 +96,7 @@ private:
                 if (sum_of_heavy != nullptr)
                     call(sum_of_heavy);
                 else if (length(k) <= shares_.heavy_from)
-                    call(block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+                    call(block(positions_.data() + begin(k), length(k), last - begin(k + 1)));
             }
         };
         if constexpr (in_registers<F>) {
@@ -105,13 +112,13 @@ private:
         team(static_cast<int>(threads_), [&](std::size_t t) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum = blocks_[t](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                S const* const sum = blocks_[t](positions_.data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });
     }
 
-    RowPlan<> const& plan_;
+    std::span<std::int64_t const> offsets_, positions_;
     std::size_t width_;
     std::size_t ahead_;
     std::size_t threads_;

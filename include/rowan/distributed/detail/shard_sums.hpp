@@ -1,0 +1,126 @@
+// rowan/distributed/detail/shard_sums.hpp: ShardSums, the sums of gradients of rows that lie on several ranks.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/storage.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/rows.hpp>
+#include <rowan/detail/tree_sum.hpp>
+#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/sparse/detail/row_pieces.hpp>
+#include <rowan/sparse/detail/row_sums.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
+/// rows, of its own gradients and what has come from others.
+template <class T>
+class ShardSums {
+    using S = sum_t<T>;
+
+public:
+    /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
+    /// requires   fetch, met, value and came remain
+    ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
+        : exec_(exec), met_(met), width_(value.row_size()), rows_(fetch.own()),
+          own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
+          shared_(fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+        for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
+        std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
+        pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
+                   [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
+                   ranks_};
+    }
+    ShardSums(ShardSums const&) = delete;
+    ShardSums& operator=(ShardSums const&) = delete;
+    ~ShardSums() = default;
+
+    std::size_t width() const { return width_; }
+    /// This rank's rows of its lookup, and then those of which others have pieces.
+    std::span<std::int64_t const> rows() const { return rows_; }
+
+    /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
+    static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
+        std::size_t const bytes = value.row_size() * sizeof(S), own = fetch.own().size(), begin = fetch.own_begin();
+        if (bytes == 0) return;
+        auto const write = [&](std::size_t first, std::size_t last) {
+            if (first == last) return;
+            auto* const to = send.data() + fetch.place(first) * bytes;
+            part(exec, fetch, value, first, last)
+                .run([](std::size_t) {}, [&](std::size_t k, S const* sum) { std::memcpy(to + k * bytes, sum, bytes); });
+        };
+        write(0, begin);
+        write(begin + own, own + fetch.received());
+    }
+
+    /// Calls f(k, sum) as RowSums::run, with the sum of all pieces of rows()[k], once for each row.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
+            met_.others_have(k) ? static_cast<void>(std::copy_n(sum, width_, shared_.data() + k * width_)) : call();
+        };
+        if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
+            own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
+                                   ROWAN_INLINED { own(k, sum, [&]() ROWAN_INLINED { f(v, k, sum); }); });
+            run_others(prefetch, [&](auto const& each) {
+                on_lanes<S>(width_, [&]<class V>(as<V> v) ROWAN_INLINED {
+                    each([&](std::size_t k, S const* sum) ROWAN_INLINED { f(v, k, sum); });
+                });
+            });
+        } else {
+            own_.run(prefetch, [&](std::size_t k, S const* sum) { own(k, sum, [&] { f(k, sum); }); });
+            run_others(prefetch, [&](auto const& each) { each(f); });
+        }
+    }
+
+private:
+    /// Of rows [first, last) of the plan.
+    static RowSums<T> part(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::size_t first,
+                           std::size_t last) {
+        auto const& plan = fetch.plan();
+        return {exec, plan.offsets().subspan(first, last - first + 1), plan.positions(),
+                ElementRows<T>{value.data(), value.row_size()}};
+    }
+
+    /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
+    template <class Prefetch, class With>
+    void run_others(Prefetch const& prefetch, With const& with) const {
+        auto const& of_others = met_.of_others();
+        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2;
+        parallel_work(
+            exec_, 16 * n * width_, n, rows_per_range(pieces_.bytes), [&](std::size_t begin, std::size_t end) {
+                auto tree = pieces_.tree();
+                Buffer<S> sum(width_);
+                auto* const to = reinterpret_cast<std::byte*>(sum.data());
+                for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
+                with([&](auto const& g) ROWAN_INLINED {
+                    for (std::size_t i = begin; i < end; ++i) {
+                        if (i + ahead < end) prefetch(first + i + ahead);
+                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, tree, to)));
+                    }
+                });
+            });
+    }
+
+    Cpu exec_;
+    MetRows const& met_;
+    std::size_t width_;
+    std::vector<std::int64_t> rows_;
+    RowSums<T> own_;
+    Storage<S> shared_;  // the sums of own rows of which others have pieces, too
+    std::vector<std::int64_t> ranks_;
+    MetRows::Pieces pieces_;
+};
+
+}  // namespace rowan::inline v0::detail
