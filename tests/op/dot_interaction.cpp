@@ -1,12 +1,11 @@
-// tests/op/dot_interaction.cpp: dot products of the pairs of vectors against sums in double, and their gradients.
+// tests/op/dot_interaction.cpp: dot products of the pairs of vectors against sums in double, and their gradients; row_dot.
 #include <rowan/op/matrix/dot_interaction.hpp>
+#include <rowan/op/matrix/row_dot.hpp>
 
 #include "inputs.hpp"
 #include "op/check_gradients.hpp"
 #include "op/register_bytes.hpp"
 #include "sanitizers.hpp"
-
-#include <rowan/op/matrix/row_dot.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -113,6 +112,18 @@ TEMPLATE_TEST_CASE("dot_interaction has the bits of row_dot, on any number of th
         test::check_any_threads(both);
         test::check_any_registers([&] { return both(Cpu{1}); });
     }
+}
+
+TEST_CASE("row_dot sums the products of each row", "[op][golden]") {
+    CHECK((rowan::row_dot(Tensor<float>{{1, 2}, {3, 4}}, Tensor<float>{{5, 6}, {7, 8}}) == Tensor<float>{{17}, {53}}));
+    CHECK((rowan::row_dot(Tensor<double>::zeros({2, 0}), Tensor<double>::zeros({2, 0})) == Tensor<double>{{0}, {0}}));
+    CHECK(rowan::row_dot(Tensor<double>::zeros({0, 3}), Tensor<double>::zeros({0, 3})).shape() == Tensor<double>::shape_type{0, 1});
+    CHECK(rowan::row_dot_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 3})) == tensor_spec<float>({UNK, 1}, 1));
+    auto const m = inputs::wild<float>({9100, 64}, 1);
+    test::check_any_threads([&](Cpu exec) { return row_dot(exec, m, m); });
+    test::check_any_threads([&](Cpu exec) { return rowan::row_dot_grad_op::run(exec, m, rowan::row_dot(m, m)); });
+    // float sums of bfloat16, narrowed once: 256 + 1 + 1 is 258, which bfloat16 holds
+    CHECK((rowan::row_dot(Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}, Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}) == Tensor<bfloat16>{{bfloat16(258)}}));
 }
 
 TEST_CASE("dot_interaction is differentiated", "[op]") {

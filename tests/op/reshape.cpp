@@ -1,6 +1,5 @@
-// tests/op/reshape.cpp: shape, reshape, squeeze, unsqueeze, transpose, stack and row_dot.
+// tests/op/reshape.cpp: shape, reshape, squeeze, unsqueeze, transpose and stack.
 #include <rowan/op/shape/reshape.hpp>
-#include <rowan/op/matrix/row_dot.hpp>
 #include <rowan/op/shape/shape.hpp>
 #include <rowan/op/shape/stack.hpp>
 #include <rowan/op/shape/transpose.hpp>
@@ -64,7 +63,6 @@ TEST_CASE("the spec of a reshape has levels if the rows remain", "[op]") {
     CHECK(transpose_op::infer(spec_of_x) == tensor_spec<float>({4, 3, UNK}));
     CHECK(stack_op::infer(std::vector{spec_of_x, spec_of_x}, {-1}) == tensor_spec<float>({UNK, 3, 4, 2}, 1));
     CHECK(stack_op::infer(std::vector{spec_of_x}, {0}) == tensor_spec<float>({1, UNK, 3, 4}));
-    CHECK(row_dot_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({UNK, 3})) == tensor_spec<float>({UNK, 1}, 1));
 }
 
 TEST_CASE("squeeze removes dims of 1, unsqueeze adds them", "[op][golden]") {
@@ -143,21 +141,11 @@ TEST_CASE("stack joins tensors along a new axis as NumPy's", "[op][golden]") {
     CHECK(rowan::stack(std::vector{Tensor<float>::zeros({0, 2}), Tensor<float>::zeros({0, 2})}, {1}).shape() == Shape{0, 2, 2});
 }
 
-TEST_CASE("row_dot sums the products of each row", "[op][golden]") {
-    CHECK((rowan::row_dot(Tensor<float>{{1, 2}, {3, 4}}, Tensor<float>{{5, 6}, {7, 8}}) == Tensor<float>{{17}, {53}}));
-    CHECK((rowan::row_dot(Tensor<double>::zeros({2, 0}), Tensor<double>::zeros({2, 0})) == Tensor<double>{{0}, {0}}));
-    CHECK(rowan::row_dot(Tensor<double>::zeros({0, 3}), Tensor<double>::zeros({0, 3})).shape() == Shape{0, 1});
-    // float sums of bfloat16, narrowed once: 256 + 1 + 1 is 258, which bfloat16 holds
-    CHECK((rowan::row_dot(Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}, Tensor<bfloat16>{{bfloat16(16), bfloat16(1), bfloat16(1)}}) == Tensor<bfloat16>{{bfloat16(258)}}));
-}
-
-TEST_CASE("transpose, stack and row_dot have the same bits for any number of threads", "[op]") {
-    auto const t = inputs::wild<float>({70, 130, 64}, 1), m = rowan::reshape(t, {-1, 64});
+TEST_CASE("transpose and stack have the same bits for any number of threads", "[op]") {
+    auto const t = inputs::wild<float>({70, 130, 64}, 1);
     test::check_any_threads([&](Cpu exec) { return rowan::transpose(exec, t); });
     test::check_any_threads([&](Cpu exec) { return rowan::transpose(exec, t, {{1, 0, 2}}); });
     test::check_any_threads([&](Cpu exec) { return stack(exec, std::vector{t.share(), t.share()}, {.axis = 2}); });
-    test::check_any_threads([&](Cpu exec) { return row_dot(exec, m, m); });
-    test::check_any_threads([&](Cpu exec) { return row_dot_grad_op::run(exec, m, rowan::row_dot(m, m)); });
 }
 
 TEST_CASE("shapes, axes and orders that do not fit are refused", "[op][bad]") {

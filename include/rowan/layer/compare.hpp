@@ -21,13 +21,14 @@ struct comparison {
     template <class T, class Device>
     requires(elements_of<Op> != Elements::bools || std::same_as<T, bool>) Var<bool, Device>
     operator()(Var<T, Device> const& x, Var<T, Device> const& y, BroadcastOptions const& options = {}) const {
-        if (options.axis == -1) return apply<Op>({}, x, y);
-        namespace d = rowan::detail;
-        Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
-        d::broadcast_dims(d::joined_name<Op, d::y_suffix>::value.data(), of_x, of_y, options.axis);
         SqueezeOptions ones;  // dims of 1, which align y with x at the axis
-        for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
-            ones.axes.push_back(static_cast<std::int64_t>(i));
+        if (options.axis != -1) {
+            namespace d = rowan::detail;
+            Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
+            d::broadcast_dims(d::joined_name<Op, d::y_suffix>::value.data(), of_x, of_y, options.axis);
+            for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
+                ones.axes.push_back(static_cast<std::int64_t>(i));
+        }
         return apply<Op>({}, x, ones.axes.empty() ? y : unsqueeze(y, ones));
     }
     template <class T, class Device>
