@@ -14544,7 +14544,7 @@ public:
     bool grows() const { return grows_; }
     /// The slots of rows; size() for none.
     /// errors   IndexError for the first that is not a row of the table
-    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
 private:
     Partition partition_;
@@ -14611,10 +14611,8 @@ public:
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
-    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< the same that other ranks want, rank 0's first
+    Buffer<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
+    Buffer<std::int64_t> const& asked() const { return asked_; }  ///< the same that other ranks want, rank 0's first
     std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
     std::vector<std::size_t> const& wanted_counts() const { return send_; }    ///< of the rows of other ranks, of each
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
@@ -14645,7 +14643,7 @@ private:
     std::size_t own_begin_ = 0;    // of plan_.rows()
     std::int64_t first_slot_ = 0;  // of this rank
     std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> own_, asked_;
+    Buffer<std::int64_t> own_, asked_;
 };
 
 /// The rows of this rank that its lookup or those of others name, and the pieces that each has for them: the sum of its
@@ -14653,17 +14651,16 @@ private:
 class MetRows {
 public:
     MetRows() = default;
-    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
-    /// list; an empty list names all.
-    /// cost     a sort
-    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
+    /// Of the rows in fetch.own() or asked(), only those with a nonzero number in a list; an empty list names all.
+    /// cost     a merge of the lists of the ranks
+    MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own = {},
             std::span<std::uint8_t const> asked = {});
 
-    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
     /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
-    std::vector<std::size_t> const& of_others() const { return of_others_; }
+    Buffer<std::size_t> const& of_others() const { return of_others_; }
     /// Whether other ranks have a piece of row i of fetch.own().
     bool others_have(std::size_t i) const { return shared_[i] != 0; }
 
@@ -14685,24 +14682,18 @@ public:
     void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
 private:
-    std::span<std::int64_t const> pieces_of(std::size_t k) const {
-        auto const begin = static_cast<std::size_t>(plan_.offsets()[k]);
-        return plan_.positions().subspan(begin, static_cast<std::size_t>(plan_.offsets()[k + 1]) - begin);
-    }
-    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
-    std::size_t number(std::int64_t position) const {
-        auto const i = static_cast<std::size_t>(position);
-        return numbers_.empty() ? i : numbers_[i];
+    std::span<std::size_t const> pieces_of(std::size_t k) const {
+        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
     }
     std::size_t own_begin() const { return own_rank_ == 0 ? 0 : ends_[own_rank_ - 1]; }
-    bool is_own(std::size_t number) const { return number >= own_begin() && number < ends_[own_rank_]; }
+    bool is_own(std::size_t piece) const { return piece >= own_begin() && piece < ends_[own_rank_]; }
 
-    std::vector<std::size_t> ends_;  // of each rank's numbers
+    std::vector<std::size_t> ends_;  // of each rank's pieces, which are numbered, rank 0's first
     std::size_t own_rank_ = 0;
-    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
-    RowPlan<> plan_;
-    std::vector<std::size_t> places_, of_others_;
-    std::vector<std::uint8_t> shared_;  // of fetch.own()
+    Buffer<std::int64_t> rows_;
+    Buffer<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
+    Buffer<std::size_t> places_, of_others_;
+    Buffer<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail
@@ -14729,8 +14720,8 @@ ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0},
     partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
+ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    Buffer<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
     // The slot of a row, or -1 if it is not one.
     auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
@@ -14742,10 +14733,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, 
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
-        if (bad) good = false;
+    rows.visit([&](auto list) {
+        auto const f = [&](std::size_t begin, std::size_t end) {
+            bool bad = false;
+            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
+            if (bad) good = false;
+        };
+        parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, f);
     });
     if (good) return slots;
     auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
@@ -14766,16 +14760,23 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     for (auto& row : own_) row -= first_slot_;
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    auto* const places = places_.data();
-    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
-                  [=, this](std::size_t begin, std::size_t end) {
-                      for (std::size_t k = begin; k < end; ++k) {
-                          std::size_t const at = place(k);
-                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
-                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
-                      }
-                  });
+    // For the lookups of rows [first, last) of the plan: place(k).
+    auto const fill = [&, places = places_.data()](std::size_t first, std::size_t last, auto const& place) {
+        auto const offsets = plan_.offsets(), positions = plan_.positions();
+        parallel_work(exec, 4 * static_cast<std::size_t>(offsets[last] - offsets[first]), last - first,
+                      std::size_t{1} << 13, [&](std::size_t begin, std::size_t end) {
+                          for (std::size_t k = first + begin; k < first + end; ++k) {
+                              std::int64_t const to = place(k);
+                              for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
+                                  places[positions[static_cast<std::size_t>(i)]] = to;
+                          }
+                      });
+    };
+    std::size_t const own_end = own_begin_ + own_.size();
+    auto const of_others = [this](std::size_t k) { return ~static_cast<std::int64_t>(place(k)); };
+    fill(0, own_begin_, of_others);
+    fill(own_begin_, own_end, [this](std::size_t k) { return own_[k - own_begin_]; });
+    fill(own_end, plan_.rows().size(), of_others);
 }
 
 /// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
@@ -14869,21 +14870,39 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked();
 }
 
-ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
-                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
+/// A piece of a rank for a row.
+struct NumberedPiece {
+    std::int64_t row;
+    std::size_t number;
+};
+
+/// Merges lists that ascend, of equal rows the first list first. The loop has no branch that depends on rows.
+inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPiece const> b, NumberedPiece* to) {
+    auto const *x = a.data(), *y = b.data();
+    auto const *const x_end = x + a.size(), *const y_end = y + b.size();
+    while (x != x_end && y != y_end) {
+        bool const second = y->row < x->row;
+        *to++ = *(second ? y : x);
+        y += second ? 1 : 0;
+        x += second ? 0 : 1;
+    }
+    std::copy(y, y_end, std::copy(x, x_end, to));
+}
+
+ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own,
+                                std::span<std::uint8_t const> asked)
     : own_rank_(static_cast<std::size_t>(rank)) {
     bool const some = !own.empty() || !asked.empty();
-    std::vector<std::int64_t> all;
+    Buffer<NumberedPiece> all;
     all.reserve(fetch.asked().size() + fetch.own().size());
+    std::vector<std::size_t> cuts{0};  // lists that ascend
     std::size_t end = 0, from = 0;
     auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
-        if (!some) all.insert(all.end(), rows.begin(), rows.end());
-        for (std::size_t i = 0; some && i < rows.size(); ++i) {
-            if (which[i] == 0) continue;
-            all.push_back(rows[i]);
-            numbers_.push_back(end + i);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!some || which[i] != 0) all.push_back({rows[i], end + i});
         }
         ends_.push_back(end += rows.size());
+        cuts.push_back(all.size());
     };
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
@@ -14894,36 +14913,49 @@ ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::
             from += n;
         }
     }
-    plan_ = RowPlan<>(exec, all, height);
-    places_.resize(fetch.own().size());
-    shared_.resize(places_.size());
-    for (std::size_t k = 0; k < rows().size(); ++k) {
-        auto const pieces = pieces_of(k);
-        bool others = pieces.size() > 1;
-        for (auto const position : pieces) {
-            std::size_t const piece = number(position);
-            if (!is_own(piece)) {
-                others = true;
-                continue;
-            }
-            places_[piece - own_begin()] = k;
-            shared_[piece - own_begin()] = pieces.size() > 1 ? 1 : 0;
+    for (Buffer<NumberedPiece> merged(cuts.size() > 2 ? all.size() : 0); cuts.size() > 2; std::swap(all, merged)) {
+        std::vector<std::size_t> ends{0};
+        for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) {
+            std::size_t const last = std::min(i + 2, cuts.size() - 1);
+            auto const list = std::span<NumberedPiece const>(all);
+            merge_pieces(list.subspan(cuts[i], cuts[i + 1] - cuts[i]),
+                         list.subspan(cuts[i + 1], cuts[last] - cuts[i + 1]), merged.data() + cuts[i]);
+            ends.push_back(cuts[last]);
         }
-        if (others) of_others_.push_back(k);
+        cuts = std::move(ends);
     }
+    places_.resize(fetch.own().size());
+    shared_.assign(places_.size(), 0);
+    for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
+    rows_.reserve(all.size());
+    for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
+        bool others = false;
+        for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
+            std::size_t const piece = all[next].number;
+            pieces_.push_back(piece);
+            is_own(piece) ? static_cast<void>(places_[piece - own_begin()] = rows_.size())
+                          : static_cast<void>(others = true);
+        }
+        for (std::size_t i = begin; i < next && next - begin > 1; ++i) {
+            if (is_own(all[i].number)) shared_[all[i].number - own_begin()] = 1;
+        }
+        if (others) of_others_.push_back(rows_.size());
+        offsets_.push_back(begin);
+        rows_.push_back(all[begin].row);
+    }
+    offsets_.push_back(all.size());
 }
 
 ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
                                                 std::byte* to) const {
-    auto const address = [&](std::size_t number) {
-        if (is_own(number)) return pieces.own(number - own_begin());
-        return pieces.came + (number < own_begin() ? number : number - places_.size()) * pieces.bytes;
+    auto const address = [&](std::size_t piece) {
+        if (is_own(piece)) return pieces.own(piece - own_begin());
+        return pieces.came + (piece < own_begin() ? piece : piece - places_.size()) * pieces.bytes;
     };
     auto const of_row = pieces_of(k);
-    if (of_row.size() == 1) return address(number(of_row[0]));
+    if (of_row.size() == 1) return address(of_row[0]);
     tree.begin(to);
-    for (auto const position : of_row) {
-        std::size_t const piece = number(position);
+    for (std::size_t const piece : of_row) {
         auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
         tree.add(pieces.keys[static_cast<std::size_t>(rank)], address(piece));
     }
@@ -14934,7 +14966,7 @@ ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pie
 ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
-    parallel_work(exec, plan_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
+    parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
                   [&](std::size_t first, std::size_t last) {
                       auto tree = pieces.tree();
                       for (std::size_t k = first; k < last; ++k) {
@@ -15038,8 +15070,7 @@ public:
         for (std::size_t g = 0; g < back->pieces.size(); ++g) {
             auto const& [table, all, type, node] = back->gradients[g];
             auto const& t = back->pieces[g];
-            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
-                              t.own_which, t.came_which);
+            MetRows const met(fetches_[table], group_.rank(), t.own_which, t.came_which);
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
@@ -15183,7 +15214,7 @@ private:
     /// The rows of this rank that a step may change, ascending.
     std::vector<std::int64_t> changed(std::size_t t) const {
         auto const& f = fetches_[t];
-        std::vector<std::int64_t> all(f.own()), merged;
+        std::vector<std::int64_t> all(f.own().begin(), f.own().end()), merged;
         auto from = f.asked().begin();
         for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
             auto const end = from + static_cast<std::ptrdiff_t>(n);
@@ -15217,7 +15248,7 @@ private:
             auto& r = travelling_[t];
             r.counts = counts_of(r.which, f.asked_counts(), number);
             r.come_counts = counts_of(r.which_come, f.wanted_counts(), number);
-            std::vector<std::int64_t> some;
+            Buffer<std::int64_t> some;
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
@@ -20983,13 +21014,14 @@ public:
 
     /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
     static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
-        std::size_t const bytes = value.row_size() * sizeof(S), own = fetch.own().size(), begin = fetch.own_begin();
-        if (bytes == 0) return;
+        std::size_t const width = value.row_size(), own = fetch.own().size(), begin = fetch.own_begin();
+        if (width == 0) return;
         auto const write = [&](std::size_t first, std::size_t last) {
             if (first == last) return;
-            auto* const to = send.data() + fetch.place(first) * bytes;
+            auto* const to = reinterpret_cast<S*>(send.data()) + fetch.place(first) * width;
             part(exec, fetch, value, first, last)
-                .run([](std::size_t) {}, [&](std::size_t k, S const* sum) { std::memcpy(to + k * bytes, sum, bytes); });
+                .run([](std::size_t) {}, [&]<class V>(as<V>, std::size_t k, S const* sum)
+                                             ROWAN_INLINED { zip_with<V>(same_number{}, width, to + k * width, sum); });
         };
         write(0, begin);
         write(begin + own, own + fetch.received());
@@ -21047,7 +21079,7 @@ private:
     Cpu exec_;
     MetRows const& met_;
     std::size_t width_;
-    std::vector<std::int64_t> rows_;
+    Buffer<std::int64_t> rows_;
     RowSums<T> own_;
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
     std::vector<std::int64_t> ranks_;
@@ -21758,7 +21790,7 @@ public:
             g.fetch_ = lookup.fetch_;
             g.value_ = out_grad.reshaped({fetch.plan().size(), width});
             g.height_ = slots_.rows_of(comm_.rank());
-            g.met_ = MetRows(exec, fetch, comm_.rank(), g.height_);
+            g.met_ = MetRows(fetch, comm_.rank());
             g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
             ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));

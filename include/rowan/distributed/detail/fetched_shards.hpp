@@ -101,8 +101,7 @@ public:
         for (std::size_t g = 0; g < back->pieces.size(); ++g) {
             auto const& [table, all, type, node] = back->gradients[g];
             auto const& t = back->pieces[g];
-            MetRows const met(exec, fetches_[table], group_.rank(), partitions_[table].rows_of(group_.rank()),
-                              t.own_which, t.came_which);
+            MetRows const met(fetches_[table], group_.rank(), t.own_which, t.came_which);
             auto out = node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
@@ -246,7 +245,7 @@ private:
     /// The rows of this rank that a step may change, ascending.
     std::vector<std::int64_t> changed(std::size_t t) const {
         auto const& f = fetches_[t];
-        std::vector<std::int64_t> all(f.own()), merged;
+        std::vector<std::int64_t> all(f.own().begin(), f.own().end()), merged;
         auto from = f.asked().begin();
         for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
             auto const end = from + static_cast<std::ptrdiff_t>(n);
@@ -280,7 +279,7 @@ private:
             auto& r = travelling_[t];
             r.counts = counts_of(r.which, f.asked_counts(), number);
             r.come_counts = counts_of(r.which_come, f.wanted_counts(), number);
-            std::vector<std::int64_t> some;
+            Buffer<std::int64_t> some;
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }

@@ -149,7 +149,7 @@ public:
             g.fetch_ = lookup.fetch_;
             g.value_ = out_grad.reshaped({fetch.plan().size(), width});
             g.height_ = slots_.rows_of(comm_.rank());
-            g.met_ = MetRows(exec, fetch, comm_.rank(), g.height_);
+            g.met_ = MetRows(fetch, comm_.rank());
             g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
             ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));

@@ -40,7 +40,7 @@ public:
     bool grows() const { return grows_; }
     /// The slots of rows; size() for none.
     /// errors   IndexError for the first that is not a row of the table
-    std::vector<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
 private:
     Partition partition_;
@@ -107,10 +107,8 @@ public:
     std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
-    std::vector<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
-    std::vector<std::int64_t> const& asked() const {
-        return asked_;
-    }  ///< the same that other ranks want, rank 0's first
+    Buffer<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
+    Buffer<std::int64_t> const& asked() const { return asked_; }  ///< the same that other ranks want, rank 0's first
     std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
     std::vector<std::size_t> const& wanted_counts() const { return send_; }    ///< of the rows of other ranks, of each
     /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
@@ -141,7 +139,7 @@ private:
     std::size_t own_begin_ = 0;    // of plan_.rows()
     std::int64_t first_slot_ = 0;  // of this rank
     std::vector<std::size_t> send_, receive_;
-    std::vector<std::int64_t> own_, asked_;
+    Buffer<std::int64_t> own_, asked_;
 };
 
 /// The rows of this rank that its lookup or those of others name, and the pieces that each has for them: the sum of its
@@ -149,17 +147,16 @@ private:
 class MetRows {
 public:
     MetRows() = default;
-    /// `height` is that of this rank's rows. Of those in fetch.own() or asked(), only those with a nonzero number in a
-    /// list; an empty list names all.
-    /// cost     a sort
-    MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height, std::span<std::uint8_t const> own = {},
+    /// Of the rows in fetch.own() or asked(), only those with a nonzero number in a list; an empty list names all.
+    /// cost     a merge of the lists of the ranks
+    MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own = {},
             std::span<std::uint8_t const> asked = {});
 
-    std::span<std::int64_t const> rows() const { return plan_.rows(); }  ///< distinct, ascending
+    Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
     /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
-    std::vector<std::size_t> const& of_others() const { return of_others_; }
+    Buffer<std::size_t> const& of_others() const { return of_others_; }
     /// Whether other ranks have a piece of row i of fetch.own().
     bool others_have(std::size_t i) const { return shared_[i] != 0; }
 
@@ -181,24 +178,18 @@ public:
     void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
 private:
-    std::span<std::int64_t const> pieces_of(std::size_t k) const {
-        auto const begin = static_cast<std::size_t>(plan_.offsets()[k]);
-        return plan_.positions().subspan(begin, static_cast<std::size_t>(plan_.offsets()[k + 1]) - begin);
-    }
-    /// The number of a piece of the plan among those of all rows of all ranks, rank 0's first.
-    std::size_t number(std::int64_t position) const {
-        auto const i = static_cast<std::size_t>(position);
-        return numbers_.empty() ? i : numbers_[i];
+    std::span<std::size_t const> pieces_of(std::size_t k) const {
+        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
     }
     std::size_t own_begin() const { return own_rank_ == 0 ? 0 : ends_[own_rank_ - 1]; }
-    bool is_own(std::size_t number) const { return number >= own_begin() && number < ends_[own_rank_]; }
+    bool is_own(std::size_t piece) const { return piece >= own_begin() && piece < ends_[own_rank_]; }
 
-    std::vector<std::size_t> ends_;  // of each rank's numbers
+    std::vector<std::size_t> ends_;  // of each rank's pieces, which are numbered, rank 0's first
     std::size_t own_rank_ = 0;
-    std::vector<std::size_t> numbers_;  // empty: those of the plan's list
-    RowPlan<> plan_;
-    std::vector<std::size_t> places_, of_others_;
-    std::vector<std::uint8_t> shared_;  // of fetch.own()
+    Buffer<std::int64_t> rows_;
+    Buffer<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
+    Buffer<std::size_t> places_, of_others_;
+    Buffer<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail

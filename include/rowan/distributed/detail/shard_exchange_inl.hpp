@@ -26,8 +26,8 @@ ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0},
     partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    std::vector<std::int64_t> slots(rows.size());
+ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    Buffer<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
     // The slot of a row, or -1 if it is not one.
     auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
@@ -39,10 +39,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> Slots::of(Cpu exec, char const* field, 
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(rows[i])) < 0;
-        if (bad) good = false;
+    rows.visit([&](auto list) {
+        auto const f = [&](std::size_t begin, std::size_t end) {
+            bool bad = false;
+            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
+            if (bad) good = false;
+        };
+        parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, f);
     });
     if (good) return slots;
     auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
@@ -63,16 +66,23 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     for (auto& row : own_) row -= first_slot_;
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    auto* const places = places_.data();
-    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
-                  [=, this](std::size_t begin, std::size_t end) {
-                      for (std::size_t k = begin; k < end; ++k) {
-                          std::size_t const at = place(k);
-                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
-                          for (auto i = plan_.offsets()[k]; i < plan_.offsets()[k + 1]; ++i)
-                              places[plan_.positions()[static_cast<std::size_t>(i)]] = to;
-                      }
-                  });
+    // For the lookups of rows [first, last) of the plan: place(k).
+    auto const fill = [&, places = places_.data()](std::size_t first, std::size_t last, auto const& place) {
+        auto const offsets = plan_.offsets(), positions = plan_.positions();
+        parallel_work(exec, 4 * static_cast<std::size_t>(offsets[last] - offsets[first]), last - first,
+                      std::size_t{1} << 13, [&](std::size_t begin, std::size_t end) {
+                          for (std::size_t k = first + begin; k < first + end; ++k) {
+                              std::int64_t const to = place(k);
+                              for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
+                                  places[positions[static_cast<std::size_t>(i)]] = to;
+                          }
+                      });
+    };
+    std::size_t const own_end = own_begin_ + own_.size();
+    auto const of_others = [this](std::size_t k) { return ~static_cast<std::int64_t>(place(k)); };
+    fill(0, own_begin_, of_others);
+    fill(own_begin_, own_end, [this](std::size_t k) { return own_[k - own_begin_]; });
+    fill(own_end, plan_.rows().size(), of_others);
 }
 
 /// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
@@ -166,21 +176,39 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked();
 }
 
-ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::int64_t height,
-                                std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked)
+/// A piece of a rank for a row.
+struct NumberedPiece {
+    std::int64_t row;
+    std::size_t number;
+};
+
+/// Merges lists that ascend, of equal rows the first list first. The loop has no branch that depends on rows.
+inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPiece const> b, NumberedPiece* to) {
+    auto const *x = a.data(), *y = b.data();
+    auto const *const x_end = x + a.size(), *const y_end = y + b.size();
+    while (x != x_end && y != y_end) {
+        bool const second = y->row < x->row;
+        *to++ = *(second ? y : x);
+        y += second ? 1 : 0;
+        x += second ? 0 : 1;
+    }
+    std::copy(y, y_end, std::copy(x, x_end, to));
+}
+
+ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own,
+                                std::span<std::uint8_t const> asked)
     : own_rank_(static_cast<std::size_t>(rank)) {
     bool const some = !own.empty() || !asked.empty();
-    std::vector<std::int64_t> all;
+    Buffer<NumberedPiece> all;
     all.reserve(fetch.asked().size() + fetch.own().size());
+    std::vector<std::size_t> cuts{0};  // lists that ascend
     std::size_t end = 0, from = 0;
     auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
-        if (!some) all.insert(all.end(), rows.begin(), rows.end());
-        for (std::size_t i = 0; some && i < rows.size(); ++i) {
-            if (which[i] == 0) continue;
-            all.push_back(rows[i]);
-            numbers_.push_back(end + i);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!some || which[i] != 0) all.push_back({rows[i], end + i});
         }
         ends_.push_back(end += rows.size());
+        cuts.push_back(all.size());
     };
     for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
         if (r == own_rank_) {
@@ -191,36 +219,49 @@ ROWAN_FUNCTION MetRows::MetRows(Cpu exec, RowFetch const& fetch, int rank, std::
             from += n;
         }
     }
-    plan_ = RowPlan<>(exec, all, height);
-    places_.resize(fetch.own().size());
-    shared_.resize(places_.size());
-    for (std::size_t k = 0; k < rows().size(); ++k) {
-        auto const pieces = pieces_of(k);
-        bool others = pieces.size() > 1;
-        for (auto const position : pieces) {
-            std::size_t const piece = number(position);
-            if (!is_own(piece)) {
-                others = true;
-                continue;
-            }
-            places_[piece - own_begin()] = k;
-            shared_[piece - own_begin()] = pieces.size() > 1 ? 1 : 0;
+    for (Buffer<NumberedPiece> merged(cuts.size() > 2 ? all.size() : 0); cuts.size() > 2; std::swap(all, merged)) {
+        std::vector<std::size_t> ends{0};
+        for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) {
+            std::size_t const last = std::min(i + 2, cuts.size() - 1);
+            auto const list = std::span<NumberedPiece const>(all);
+            merge_pieces(list.subspan(cuts[i], cuts[i + 1] - cuts[i]),
+                         list.subspan(cuts[i + 1], cuts[last] - cuts[i + 1]), merged.data() + cuts[i]);
+            ends.push_back(cuts[last]);
         }
-        if (others) of_others_.push_back(k);
+        cuts = std::move(ends);
     }
+    places_.resize(fetch.own().size());
+    shared_.assign(places_.size(), 0);
+    for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
+    rows_.reserve(all.size());
+    for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
+        bool others = false;
+        for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
+            std::size_t const piece = all[next].number;
+            pieces_.push_back(piece);
+            is_own(piece) ? static_cast<void>(places_[piece - own_begin()] = rows_.size())
+                          : static_cast<void>(others = true);
+        }
+        for (std::size_t i = begin; i < next && next - begin > 1; ++i) {
+            if (is_own(all[i].number)) shared_[all[i].number - own_begin()] = 1;
+        }
+        if (others) of_others_.push_back(rows_.size());
+        offsets_.push_back(begin);
+        rows_.push_back(all[begin].row);
+    }
+    offsets_.push_back(all.size());
 }
 
 ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
                                                 std::byte* to) const {
-    auto const address = [&](std::size_t number) {
-        if (is_own(number)) return pieces.own(number - own_begin());
-        return pieces.came + (number < own_begin() ? number : number - places_.size()) * pieces.bytes;
+    auto const address = [&](std::size_t piece) {
+        if (is_own(piece)) return pieces.own(piece - own_begin());
+        return pieces.came + (piece < own_begin() ? piece : piece - places_.size()) * pieces.bytes;
     };
     auto const of_row = pieces_of(k);
-    if (of_row.size() == 1) return address(number(of_row[0]));
+    if (of_row.size() == 1) return address(of_row[0]);
     tree.begin(to);
-    for (auto const position : of_row) {
-        std::size_t const piece = number(position);
+    for (std::size_t const piece : of_row) {
         auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
         tree.add(pieces.keys[static_cast<std::size_t>(rank)], address(piece));
     }
@@ -231,7 +272,7 @@ ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pie
 ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
-    parallel_work(exec, plan_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
+    parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
                   [&](std::size_t first, std::size_t last) {
                       auto tree = pieces.tree();
                       for (std::size_t k = first; k < last; ++k) {

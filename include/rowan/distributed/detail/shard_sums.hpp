@@ -52,13 +52,14 @@ public:
 
     /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
     static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
-        std::size_t const bytes = value.row_size() * sizeof(S), own = fetch.own().size(), begin = fetch.own_begin();
-        if (bytes == 0) return;
+        std::size_t const width = value.row_size(), own = fetch.own().size(), begin = fetch.own_begin();
+        if (width == 0) return;
         auto const write = [&](std::size_t first, std::size_t last) {
             if (first == last) return;
-            auto* const to = send.data() + fetch.place(first) * bytes;
+            auto* const to = reinterpret_cast<S*>(send.data()) + fetch.place(first) * width;
             part(exec, fetch, value, first, last)
-                .run([](std::size_t) {}, [&](std::size_t k, S const* sum) { std::memcpy(to + k * bytes, sum, bytes); });
+                .run([](std::size_t) {}, [&]<class V>(as<V>, std::size_t k, S const* sum)
+                                             ROWAN_INLINED { zip_with<V>(same_number{}, width, to + k * width, sum); });
         };
         write(0, begin);
         write(begin + own, own + fetch.received());
@@ -116,7 +117,7 @@ private:
     Cpu exec_;
     MetRows const& met_;
     std::size_t width_;
-    std::vector<std::int64_t> rows_;
+    Buffer<std::int64_t> rows_;
     RowSums<T> own_;
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
     std::vector<std::int64_t> ranks_;
