@@ -56,7 +56,7 @@ namespace layer {
 /// which finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
-/// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
+/// parts, agree that none failed, and exchange costs and gradients, as one if they are few. An error on one rank, also of the
 /// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.

@@ -60,10 +60,10 @@ public:
                                bytes_of(a.their_counts), a.equal}});
     }
 
-    void ask(std::span<std::array<std::int64_t, 3> const> words) override {
+    void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
         std::vector<std::size_t> room;
-        bool even = true;  // whether the others, too, are asked for about as many
-        for (int r = 0; r < group_.size(); ++r) {
+        bool even = !words.empty();  // whether each rank asks the others for about as many
+        for (int r = 0; r < group_.size() && !words.empty(); ++r) {
             auto const& of_rank = words[words.size() == 1 ? 0 : static_cast<std::size_t>(r)];
             room.push_back(static_cast<std::size_t>(of_rank[1]));
             even = even && of_rank[1] * (group_.size() - 1) <= 2 * of_rank[2] + 512;

@@ -33,7 +33,7 @@ public:
     /// begin later, as part of begin_as_one.
     /// cost     one exchange; of several lists, two copies
     void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
-    bool test() { return open_ == nullptr || open_->test(); }
+    bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
     void wait();
 
 private:
@@ -43,6 +43,7 @@ private:
     std::vector<std::size_t> counts_, out_counts_;
     Buffer<std::byte> in_, out_;  // of several
     std::unique_ptr<Transfer> open_;
+    std::shared_ptr<ListTransfer> all_;  // of which these lists are a part
 };
 
 /// Exchanges lists.

@@ -11,16 +11,9 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
-    struct Part final : Transfer {
-        explicit Part(std::shared_ptr<ListTransfer> lists_of_all) : all(std::move(lists_of_all)) {}
-        void wait() override { all->wait(); }
-        bool test() override { return all->test(); }
-        std::shared_ptr<ListTransfer> all;
-    };
     if (joins && group.joined != nullptr) {
-        open_ = std::make_unique<Part>(group.joined);
-        auto& all = group.joined->lists_;
-        all.insert(all.end(), lists.begin(), lists.end());
+        all_ = group.joined;
+        all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
         return;
     }
     lists_ = std::move(lists);
@@ -60,6 +53,7 @@ ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<L
 }
 
 ROWAN_FUNCTION void ListTransfer::wait() {
+    if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
     if (open_ == nullptr) return;
     std::exchange(open_, nullptr)->wait();
     if (lists_.size() < 2) return;

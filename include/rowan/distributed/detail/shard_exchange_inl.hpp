@@ -117,16 +117,17 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
     words[me] = 0;
     for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
-    std::vector<std::int64_t> messages(total(words)), come(total(come_words));
-    for (std::size_t r = 0, at = 0; r < ranks; at += words[r++]) {
-        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
+    std::vector<std::int64_t> messages, come(total(come_words));
+    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
+        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
+            messages.push_back(static_cast<std::int64_t>(tables[k].send_[r]));
+        for (std::size_t k = 0; k < tables.size(); ++k) {
             auto const& t = tables[k];
-            sent[k] += r == me ? t.own_.size() : t.send_[r];
-            if (r == me) continue;
-            messages[at + k] = static_cast<std::int64_t>(t.send_[r]);
-            std::ranges::copy(t.plan_.rows().subspan(sent[k] - t.send_[r], t.send_[r]), messages.data() + row);
-            row += t.send_[r];
+            auto const rows = t.plan_.rows().subspan(sent[k], t.send_[r]);  // none for this rank
+            messages.insert(messages.end(), rows.begin(), rows.end());
+            sent[k] += r == me ? t.own_.size() : rows.size();
         }
+        messages.resize(end += words[r]);
     }
     exchange_lists(group,
                    {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});

@@ -56,8 +56,9 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
-    /// Asks for the rows, of ranks whose words[1] and [2] are most_of_one and of_others; one, if these are the same on all.
-    virtual void ask(std::span<std::array<std::int64_t, 3> const> words) = 0;
+    /// Asks for the rows: words[r][1] and [2] are most_of_one and of_others of rank r, or of all ranks if there is one r;
+    /// without words, ranks tell their numbers first.
+    virtual void ask(std::vector<std::array<std::int64_t, 3>> const& words) = 0;
     /// Goes on with what has come, of rows for the next step or of gradients. Whether nothing is missing of the rows.
     virtual bool progress() = 0;
     /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
