@@ -322,6 +322,33 @@ TEST_CASE("an error on one rank is one on all, and nothing has changed", "[distr
             [&](auto const& comm, auto& trainer, auto const&) { trainer.step(batches(0, comm.rank() == 1 ? 5 : 4)); });
 }
 
+TEST_CASE("weights of parts whose sum is zero are an error on all ranks, which have begun to add up gradients", "[distributed][errors]") {
+    auto const run = [](std::int64_t wide, layer::Comm const& comm, bool bad) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::data<float>("x", {UNK, 2}), w = layer::data<float>("w", {UNK, 1});
+        Trainer trainer(layer::reduce_sum(layer::fc(layer::fc(x, {.output_size = wide}), {.output_size = 1}) * w) / layer::reduce_sum(w),
+                        {.comm = comm, .parts = 3, .exec = {1}});
+        auto const parts = [](std::vector<float> const& weights) {
+            std::vector<Feeds> all;
+            for (float const weight : weights) all.push_back({{"x", Tensor<float>{{1, weight}}}, {"w", Tensor<float>{{weight}}}});
+            return all;
+        };
+        std::int64_t thrown = 0;
+        try {
+            if (bad) trainer.step(parts({1, 1, -2}));
+        } catch (Error const& e) {
+            thrown = std::string(e.what()).find("is 0, expected a number other than 0, as it divides the cost") != std::string::npos ? 0 : 1;
+        }
+        trainer.step(parts({1, 3, 2}));
+        return hash_of(trainer.parameters()) + static_cast<std::uint64_t>(thrown);
+    };
+    for (std::int64_t const wide : std::vector<std::int64_t>{3, 10000}) {  // 10,000 are added up in slices
+        auto const want = run(wide, {}, false);
+        for (auto const hash : test::on_ranks(3, [&](auto const& comm) { return run(wide, comm, true); })) CHECK(hash == want);
+    }
+}
+
 /// Calls f(comm, cost, options) on 3 ranks: the number of those where it throws an error with this text.
 template <class F>
 void all_throw(std::string const& text, F const& f) {
@@ -564,6 +591,7 @@ TEST_CASE("ranks whose parameters differ are found after so many steps", "[distr
 /// Ranks that count their calls.
 struct Counting : test::Ranks {
     Counting(test::Ranks const& ranks, int& calls) : test::Ranks(ranks), calls_(&calls) {}
+    static constexpr int few_ranks = 512;  // whose agreements are one call
 
     void sum(std::span<std::int64_t> words) const { counted().sum(words); }
     void allgather(std::span<std::byte const> in, std::span<std::byte> out) const { counted().allgather(in, out); }
