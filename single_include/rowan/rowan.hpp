@@ -4599,6 +4599,7 @@ public:
 };
 
 class ProcessGroup;
+class ListTransfer;
 
 /// Nodes of a communicator of any type.
 struct NodeGroups {
@@ -4638,6 +4639,8 @@ public:
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
     virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
+
+    mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
 
 template <communicator C>
@@ -5195,6 +5198,147 @@ ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
 
 #endif
 
+// rowan/distributed/detail/list_exchange.hpp: ListTransfer, lists that travel between ranks as one.
+
+namespace rowan::inline v0::detail {
+
+/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv, or, if all get all of
+/// `in`, as allgatherv.
+struct ListExchange {
+    std::size_t unit;
+    std::span<std::byte const> in;
+    std::span<std::size_t const> counts;
+    std::span<std::byte> out;
+    std::span<std::size_t const> out_counts;
+    bool to_all = false;  // without counts
+
+    std::size_t bytes_to(std::size_t rank) const { return to_all ? in.size() : counts[rank] * unit; }
+    std::size_t bytes_from(std::size_t rank) const { return out_counts[rank] * unit; }
+};
+
+/// Lists that travel as one. All ranks have as many.
+class ListTransfer {
+public:
+    /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
+    /// begin later, as part of begin_as_one.
+    /// cost     one exchange; of several lists, two copies
+    void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
+    bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
+    void wait();
+
+private:
+    friend void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+
+    std::vector<ListExchange> lists_;
+    std::vector<std::size_t> counts_, out_counts_;
+    Buffer<std::byte> in_, out_;  // of several
+    std::unique_ptr<Transfer> open_;
+    std::shared_ptr<ListTransfer> all_;  // of which these lists are a part
+};
+
+/// Exchanges lists.
+void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
+
+/// Lists of at most so many bytes begin as one: a copy of more takes longer than an exchange.
+inline constexpr std::size_t most_joined = std::size_t{1} << 20;
+
+/// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
+/// cost     that of f, one exchange and two copies
+void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/list_exchange_inl.hpp: the functions of list_exchange.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
+    if (joins && group.joined != nullptr) {
+        all_ = group.joined;
+        all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
+        return;
+    }
+    lists_ = std::move(lists);
+    if (lists_.size() < 2) {
+        if (lists_.empty() || lists_[0].unit == 0) return;
+        auto const& l = lists_[0];
+        open_ = l.to_all ? group.allgatherv(l.unit, l.in, l.out, l.out_counts)
+                         : group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
+        return;
+    }
+    auto const ranks = static_cast<std::size_t>(group.size()), me = static_cast<std::size_t>(group.rank());
+    counts_.assign(ranks, 0);
+    out_counts_.assign(ranks, 0);
+    for (auto const& l : lists_) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+            if (r == me) continue;  // what this rank keeps is copied at once
+            counts_[r] += l.bytes_to(r);
+            out_counts_[r] += l.bytes_from(r);
+        }
+    }
+    in_ = Buffer<std::byte>(total(counts_));
+    out_ = Buffer<std::byte>(total(out_counts_));
+    auto* to = in_.data();
+    std::vector<std::size_t> from(lists_.size()), own(lists_.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (std::size_t t = 0; t < lists_.size(); ++t) {
+            auto const& l = lists_[t];
+            std::size_t const bytes = l.bytes_to(r);
+            auto* const at = r == me ? l.out.data() + own[t] : to;
+            if (bytes != 0) std::memcpy(at, l.in.data() + from[t], bytes);
+            if (r != me) to += bytes;
+            if (r < me) own[t] += l.bytes_from(r);
+            if (!l.to_all) from[t] += bytes;
+        }
+    }
+    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
+}
+
+ROWAN_FUNCTION void ListTransfer::wait() {
+    if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
+    if (open_ == nullptr) return;
+    std::exchange(open_, nullptr)->wait();
+    if (lists_.size() < 2) return;
+    auto const* from = out_.data();
+    std::vector<std::size_t> to(lists_.size());
+    for (std::size_t r = 0; r < out_counts_.size(); ++r) {
+        for (std::size_t t = 0; t < lists_.size(); ++t) {
+            std::size_t const bytes = lists_[t].bytes_from(r);
+            bool const comes = out_counts_[r] != 0;  // not from this rank
+            if (comes && bytes != 0) std::memcpy(lists_[t].out.data() + to[t], from, bytes);
+            if (comes) from += bytes;
+            to[t] += bytes;
+        }
+    }
+}
+
+ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    ListTransfer transfer;
+    transfer.begin(group, std::move(lists));
+    transfer.wait();
+}
+
+ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+    group.joined = std::make_shared<ListTransfer>();
+    try {
+        f();
+    } catch (...) {
+        group.joined = nullptr;
+        throw;
+    }
+    auto const all = std::exchange(group.joined, nullptr);
+    all->begin(group, std::move(all->lists_));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/distributed/detail/dense_exchange.hpp: DenseReduction, dense_allreduce of any element type.
 
 namespace rowan::inline v0::detail {
@@ -5208,9 +5352,9 @@ public:
     /// Begins to send slices of `own`.
     void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                std::vector<std::vector<std::int64_t>> const& keys);
-    bool begun() const { return transfer_ != nullptr; }
+    bool begun() const { return begun_; }
     bool sends_all() const { return cuts_.empty(); }
-    bool test() const { return transfer_->test(); }
+    bool test() { return transfer_.test(); }
     /// What has come, ordered by ranks; after begin_gather, the piece.
     DensePieces wait();
     /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
@@ -5219,11 +5363,12 @@ public:
     std::vector<std::size_t> counts() const;
 
 private:
-    void receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
+    void exchange(ProcessGroup const& group, std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
 
     std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
     DensePieces own_, in_;
-    std::unique_ptr<Transfer> transfer_;
+    ListTransfer transfer_;
+    bool begun_ = false;
 };
 
 /// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
@@ -5236,10 +5381,10 @@ public:
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
-    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+    DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
     /// Whether what this rank sums has come, and gather would not wait.
-    bool test() const { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
+    bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
     /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
     /// finish. On several nodes, it waits for the others.
     void gather(ProcessGroup const& group);
@@ -5258,7 +5403,7 @@ private:
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
-    std::unique_ptr<ProcessGroup const> group_;
+    std::shared_ptr<ProcessGroup const> group_;
     Cpu exec_;
     ElementSums type_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
@@ -5309,7 +5454,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+ROWAN_FUNCTION DenseReduction::DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec,
                                               ElementSums const& type, DensePieces&& nodes, std::int64_t total)
     : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
@@ -5381,7 +5526,8 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
-ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
+                                            std::vector<std::vector<std::int64_t>> const& keys) {
     in_.elements = elements;
     in_.element_bytes = own_.element_bytes;
     for (auto const& of_rank : keys) {
@@ -5389,14 +5535,17 @@ ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std
         in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
     }
     in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    begun_ = true;
+    transfer_.begin(
+        group,
+        {{own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_, sends_all()}},
+        own_.piece_bytes() <= most_joined);
 }
 
 ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
                                              std::vector<std::vector<std::int64_t>> const& keys) {
     own_ = std::move(own);
-    receive(own_.elements, keys);
-    transfer_ =
-        group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+    exchange(group, own_.elements, keys);
 }
 
 ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
@@ -5404,14 +5553,12 @@ ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
-    receive(cuts_[me + 1] - cuts_[me], keys);
     for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
-    transfer_ =
-        group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
+    exchange(group, cuts_[me + 1] - cuts_[me], keys);
 }
 
 ROWAN_FUNCTION DensePieces SliceExchange::wait() {
-    transfer_->wait();
+    transfer_.wait();
     own_ = {};
     return std::move(in_);
 }
@@ -5429,7 +5576,8 @@ ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, Dense
     in_.keys = {0};
     in_.bytes = Storage<std::byte>(in_.piece_bytes());
     receive_ = counts();
-    transfer_ = group.allgatherv(in_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+    transfer_.begin(
+        group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
@@ -13936,6 +14084,9 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
+    /// Asks for the rows: words[r][1] and [2] are most_of_one and of_others of rank r, or of all ranks if there is one r;
+    /// without words, ranks tell their numbers first.
+    virtual void ask(std::vector<std::array<std::int64_t, 3>> const& words) = 0;
     /// Goes on with what has come, of rows for the next step or of gradients. Whether nothing is missing of the rows.
     virtual bool progress() = 0;
     /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
@@ -13962,6 +14113,7 @@ public:
 
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
+    std::int64_t most_of_one = 0, of_others = 0;     // of them: of one other rank at most, and of all others
 };
 
 /// A sum over ranks that has begun.
@@ -14010,6 +14162,9 @@ public:
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
+    /// Runs f. What it begins, the same on all ranks, travels as one if it is few bytes: of begin_gather, begin_sum and
+    /// FetchedTables::begin_sum.
+    virtual void as_one(std::function<void()> const& f) const = 0;
     /// Begins out = the ranks' bytes, one after another; rank r brings counts[r]. Returns what waits for it.
     virtual std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
                                                std::span<std::size_t const> counts) const = 0;
@@ -14020,7 +14175,7 @@ public:
     /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                           Placement const* own) const = 0;
-    /// Asks for rows of sharded tables, which may differ between ranks.
+    /// Finds which ranks have these rows of sharded tables, which may differ between ranks, and exchanges nothing.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
     /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
     virtual void begin_overlap() const = 0;
@@ -14122,13 +14277,13 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
 
 namespace rowan::inline v0::detail {
 
-/// Asks for rows of tables on any ranks. For ranks that have agreed.
-/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
-///          tables
+/// Rows of tables on any ranks, to ask for.
+/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16, and these rows back: two
+///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
 
-/// The same for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
-/// cost     two exchanges more, with a byte for each row
+/// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
+/// cost     five exchanges, with a byte more for each row
 std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
                                                 std::span<TableRows const> tables, bool told, std::vector<bool> waits,
                                                 FetchedTables const& now);
@@ -14552,34 +14707,6 @@ private:
     bool grows_ = false;
 };
 
-/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
-struct ListExchange {
-    std::size_t unit;
-    std::span<std::byte const> in;
-    std::span<std::size_t const> counts;
-    std::span<std::byte> out;
-    std::span<std::size_t const> out_counts;
-};
-
-/// Lists that travel as one. All ranks have as many.
-class ListTransfer {
-public:
-    /// Begins to exchange them; what they refer to must stay until `wait`.
-    /// cost     one exchange; of several lists, two copies
-    void begin(ProcessGroup const& group, std::vector<ListExchange> lists);
-    bool test() { return open_ == nullptr || open_->test(); }
-    void wait();
-
-private:
-    std::vector<ListExchange> lists_;
-    std::vector<std::size_t> counts_, out_counts_;
-    Buffer<std::byte> in_, out_;  // of several
-    std::unique_ptr<Transfer> open_;
-};
-
-/// Exchanges lists.
-void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
-
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
 public:
@@ -14590,6 +14717,8 @@ public:
     /// Tells the owners the rows of several tables.
     /// cost     two exchanges
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// The same in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for more.
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
     /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
     void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
     /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
@@ -14779,62 +14908,6 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     fill(own_end, plan_.rows().size(), of_others);
 }
 
-/// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
-template <class F>
-void each_part(std::span<ListExchange const> lists, std::span<std::size_t const> ListExchange::*counts, F const& f) {
-    std::vector<std::size_t> at(lists.size());
-    std::size_t all = 0;
-    for (std::size_t r = 0; !lists.empty() && r < (lists[0].*counts).size(); ++r) {
-        for (std::size_t t = 0; t < lists.size(); ++t) {
-            std::size_t const bytes = (lists[t].*counts)[r] * lists[t].unit;
-            if (bytes != 0) f(all, t, at[t], bytes);
-            all += bytes;
-            at[t] += bytes;
-        }
-    }
-}
-
-ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists) {
-    lists_ = std::move(lists);
-    if (lists_.size() == 1) {
-        auto const& l = lists_[0];
-        if (l.unit != 0) open_ = group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
-        return;
-    }
-    auto const ranks = static_cast<std::size_t>(group.size());
-    counts_.assign(ranks, 0);
-    out_counts_.assign(ranks, 0);
-    for (auto const& l : lists_) {
-        for (std::size_t r = 0; r < ranks; ++r) {
-            counts_[r] += l.counts[r] * l.unit;
-            out_counts_[r] += l.out_counts[r] * l.unit;
-        }
-    }
-    in_ = Buffer<std::byte>(total(counts_));
-    out_ = Buffer<std::byte>(total(out_counts_));
-    each_part(lists_, &ListExchange::counts,
-              [this](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
-                  std::memcpy(in_.data() + all, lists_[t].in.data() + from, bytes);
-              });
-    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
-}
-
-ROWAN_FUNCTION void ListTransfer::wait() {
-    if (open_ == nullptr) return;
-    std::exchange(open_, nullptr)->wait();
-    if (lists_.size() == 1) return;
-    each_part(lists_, &ListExchange::out_counts,
-              [this](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
-                  std::memcpy(lists_[t].out.data() + to, out_.data() + all, bytes);
-              });
-}
-
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
-    ListTransfer transfer;
-    transfer.begin(group, std::move(lists));
-    transfer.wait();
-}
-
 ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
                                                            std::span<std::size_t const> counts, std::size_t stride,
                                                            std::vector<std::vector<std::int64_t>>& wanted) {
@@ -14867,6 +14940,40 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<std::vector<std::int64_t>> wanted;
     exchange_lists(group, ask_for(tables, asked, tables.size(), wanted));
+    for (auto& t : tables) t.has_been_asked();
+}
+
+// A message: the number of rows of each table, these rows, and what is left of the room.
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                  std::span<std::size_t const> most) {
+    std::size_t const ranks = most.size(), me = static_cast<std::size_t>(group.rank());
+    std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
+    words[me] = 0;
+    for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
+    std::vector<std::int64_t> messages, come(total(come_words));
+    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
+        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
+            messages.push_back(static_cast<std::int64_t>(tables[k].send_[r]));
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            auto const& t = tables[k];
+            auto const rows = t.plan_.rows().subspan(sent[k], t.send_[r]);  // none for this rank
+            messages.insert(messages.end(), rows.begin(), rows.end());
+            sent[k] += r == me ? t.own_.size() : rows.size();
+        }
+        messages.resize(end += words[r]);
+    }
+    exchange_lists(group,
+                   {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
+    for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
+        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
+            auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
+            tables[k].receive_.push_back(n);
+            if (n == 0) continue;
+            auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
+            tables[k].asked_.insert(tables[k].asked_.end(), rows.begin(), rows.end());
+            row += n;
+        }
+    }
     for (auto& t : tables) t.has_been_asked();
 }
 
@@ -14985,6 +15092,7 @@ ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out)
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15001,7 +15109,13 @@ class FetchedShards final : public FetchedTables {
 public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
         find(tables);
-        RowFetch::ask(group, fetches_);
+        for (int r = 0; r < group.size(); ++r) {
+            std::vector<std::size_t> counts;
+            for (auto const& f : fetches_) f.append_counts(counts, static_cast<std::size_t>(r));
+            auto const n = static_cast<std::int64_t>(total(counts));
+            most_of_one = std::max(most_of_one, n);
+            of_others += n;
+        }
     }
     FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
                   bool told, std::vector<bool> waits, FetchedShards const& now)
@@ -15021,6 +15135,21 @@ public:
                                bytes_of(a.their_counts), a.equal}});
     }
 
+    void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
+        std::vector<std::size_t> room;
+        bool even = !words.empty();  // whether each rank asks the others for about as many
+        for (int r = 0; r < group_.size() && !words.empty(); ++r) {
+            auto const& of_rank = words[words.size() == 1 ? 0 : static_cast<std::size_t>(r)];
+            room.push_back(static_cast<std::size_t>(of_rank[1]));
+            even = even && of_rank[1] * (group_.size() - 1) <= 2 * of_rank[2] + 512;
+            most_asked_ = std::max(most_asked_, static_cast<std::size_t>(of_rank[2]));
+        }
+        if (even) {
+            RowFetch::ask(group_, fetches_, room);
+        } else {
+            RowFetch::ask(group_, fetches_);
+        }
+    }
     bool progress() override {
         if (back_ != nullptr) static_cast<void>(back_->lists.test());
         while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
@@ -15054,14 +15183,16 @@ public:
         back_->gradients = std::move(gradients);
         for (auto const& gradient : back_->gradients) back_->pieces.push_back(pieces_of(gradient));
         std::vector<ListExchange> lists;
+        std::size_t width = 0;  // of the widest row, in bytes
         for (std::size_t g = 0; g < back_->pieces.size(); ++g) {
             auto const& [table, all, type, node] = back_->gradients[g];
             auto& t = back_->pieces[g];
+            width = std::max(width, node.row_bytes);
             lists.push_back(fetches_[table].give(node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
             if (!all)
                 lists.push_back(fetches_[table].give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
         }
-        back_->lists.begin(group_, std::move(lists));
+        back_->lists.begin(group_, std::move(lists), most_asked_ * width <= most_joined);
     }
     std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
         auto const back = std::move(back_);
@@ -15286,6 +15417,7 @@ private:
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
     ListTransfer rest_;
+    std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<Back> back_;
 };
@@ -19000,6 +19132,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
             asked.push_back({own[i], tables[i].table->placement, named[i]});
         }
         auto const fetched = fetch_rows(group, exec, asked);
+        fetched->ask({});
         fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
         fetched->end_rest(own);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));
@@ -23158,7 +23291,7 @@ namespace layer {
 /// which finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
-/// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
+/// parts, agree that none failed, and exchange costs and gradients, as one if they are few. An error on one rank, also of the
 /// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
@@ -23182,11 +23315,11 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
-///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
-///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
-///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
-///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of
-///          parameters and states
+///          ranks that they name, and 8 to 16 bytes for each. The gradients of the first 32 go back without these numbers,
+///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
+///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
+///          with a byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read
+///          of parameters and states
 template <class Device>
 class CommOn {
 public:
@@ -31067,6 +31200,9 @@ public:
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
     void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
                     Ranks const& ranks, FetchedGradients& fetched);
+    /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
+    /// all have rows that they have fetched.
+    void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
     /// Goes on with what has come of these sums.
     void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
@@ -31081,8 +31217,7 @@ public:
     /// their own rows; else RowsOf::others.
     RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
-    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
+    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, after begin_rest.
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
                              FetchedGradients& fetched);
 
@@ -31240,6 +31375,17 @@ ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched)
     fetched.tables->begin_sum(std::move(back));
 }
 
+ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
+    if (fused_.empty()) fuse();
+    for (auto& f : fused_) {
+        if (f.sum != nullptr) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
+        begin_sum(exec, f, std::move(parts), ranks);
+    }
+    if (!fetched.list.empty() && !fetched.begun) begin_fetched(exec, fetched);
+}
+
 ROWAN_FUNCTION void PartSums::progress() {
     for (auto& f : fused_) {
         if (f.gathers) continue;
@@ -31336,15 +31482,7 @@ void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          Ranks const& ranks, FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
-    if (fused_.empty()) fuse();
-    for (auto& f : fused_) {
-        if (f.sum != nullptr) continue;
-        std::vector<DensePieces> parts;
-        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
-        begin_sum(exec, f, std::move(parts), ranks);
-    }
     if (!fetched.list.empty()) {
-        if (!fetched.begun) begin_fetched(exec, fetched);
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);
@@ -31825,7 +31963,7 @@ public:
             detail::check_same_word(all, 1, " has another factor of the learning rate than ");
             if (total_ > 1) {
                 if (!back_.early) keep_fetched(all);
-                if (ranks_ != nullptr && !sums_early()) send_numbers();
+                if (ranks_ != nullptr) begin_sums();
                 cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
             } else {
                 detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
@@ -31965,6 +32103,14 @@ private:
         });
     }
 
+    /// Begins what has not begun early. It travels as one: the time of few bytes is that of waiting for each other.
+    void begin_sums() {
+        ranks_->as_one([this] {
+            if (!sums_early()) send_numbers();
+            t_.sums_.begin_rest(exec_, *ranks_, back_);
+        });
+    }
+
     /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
     /// bit those that lack some.
     void find_fetched(detail::Ranks::Words& words) {
@@ -32069,20 +32215,20 @@ template <class T, class Device>
 std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
                                                                  std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
-    std::vector<std::vector<std::int64_t>> named;
+    std::unique_ptr<detail::FetchedTables> fetched;
     auto const find_rows = [&](auto& words) {
         begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        named = rows_of(batches);
-    };
-    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::unique_ptr<detail::FetchedTables> fetched;
-    ranks.must([&] {
+        auto const named = rows_of(batches);
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
         fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        words = {static_cast<std::int64_t>(batches.size()), fetched->most_of_one, fetched->of_others};
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    ranks.must([&] {
+        fetched->ask(all);
         begin_rest(*fetched);
         fetched->end_rest(tables());
     });
@@ -32451,15 +32597,20 @@ public:
         return words;
     }
 
+    void as_one(std::function<void()> const& f) const override {
+        after_agreement(group_, [&] { begin_as_one(group_, f); });
+    }
     std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
                                        std::span<std::size_t const> counts) const override {
-        std::shared_ptr<Transfer> const begun = group_.allgatherv(1, in, out, counts);
+        auto const begun = std::make_shared<ListTransfer>();
+        begun->begin(group_, {{1, in, {}, out, counts, true}});
         return [this, begun] { after_agreement(group_, [&] { begun->wait(); }); };
     }
 
     std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                         std::int64_t total) const override {
-        return std::make_unique<SumOf>(DenseReduction(group(), exec, type, std::move(nodes), total), gathers_.get());
+        std::shared_ptr<ProcessGroup const> const same(std::shared_ptr<void>(), &group_);  // which this outlives
+        return std::make_unique<SumOf>(DenseReduction(same, exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {

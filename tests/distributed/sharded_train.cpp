@@ -81,6 +81,22 @@ TEST_CASE("wherever the rows of a table are, they have the same bits", "[distrib
     for (std::size_t r = 0; r < placed.size(); ++r) CHECK(placed[r] == (r == 23 % placed.size() ? height : 0));
 }
 
+TEST_CASE("ranks that ask one of them for many rows have the same bits", "[distributed]") {
+    same_bits([](bool shards, layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const ids = layer::data<std::int64_t>("ids", {UNK});
+        auto const rows = layer::embedding(ids, {.height = 700, .width = 2, .name = "table", .sharded = shards, .placement = {.block = 700, .first = 1}});
+        std::vector<Feeds> data;
+        for (std::int64_t part = 0; part < 4; ++part) {
+            std::vector<std::int64_t> named;
+            for (std::int64_t i = 0; i < 600; ++i) named.push_back(i + 9 * part);
+            data.push_back({{"ids", named}});
+        }
+        return hash_of(train(layer::reduce_mean(layer::tanh(rows)), [&](std::int64_t) { return data; }, options_for(4, comm)));
+    }, {2, 4});
+}
+
 TEST_CASE("the steps of a recurrent layer look up a sharded table, with the bits of a whole one", "[distributed]") {
     auto const run = [](bool deferred) {
         return [deferred](bool shards, layer::Comm const& comm) {

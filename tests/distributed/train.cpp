@@ -322,6 +322,33 @@ TEST_CASE("an error on one rank is one on all, and nothing has changed", "[distr
             [&](auto const& comm, auto& trainer, auto const&) { trainer.step(batches(0, comm.rank() == 1 ? 5 : 4)); });
 }
 
+TEST_CASE("weights of parts whose sum is zero are an error on all ranks, which have begun to add up gradients", "[distributed][errors]") {
+    auto const run = [](std::int64_t wide, layer::Comm const& comm, bool bad) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::data<float>("x", {UNK, 2}), w = layer::data<float>("w", {UNK, 1});
+        Trainer trainer(layer::reduce_sum(layer::fc(layer::fc(x, {.output_size = wide}), {.output_size = 1}) * w) / layer::reduce_sum(w),
+                        {.comm = comm, .parts = 3, .exec = {1}});
+        auto const parts = [](std::vector<float> const& weights) {
+            std::vector<Feeds> all;
+            for (float const weight : weights) all.push_back({{"x", Tensor<float>{{1, weight}}}, {"w", Tensor<float>{{weight}}}});
+            return all;
+        };
+        std::int64_t thrown = 0;
+        try {
+            if (bad) trainer.step(parts({1, 1, -2}));
+        } catch (Error const& e) {
+            thrown = std::string(e.what()).find("is 0, expected a number other than 0, as it divides the cost") != std::string::npos ? 0 : 1;
+        }
+        trainer.step(parts({1, 3, 2}));
+        return hash_of(trainer.parameters()) + static_cast<std::uint64_t>(thrown);
+    };
+    for (std::int64_t const wide : std::vector<std::int64_t>{3, 10000}) {  // 10,000 are added up in slices
+        auto const want = run(wide, {}, false);
+        for (auto const hash : test::on_ranks(3, [&](auto const& comm) { return run(wide, comm, true); })) CHECK(hash == want);
+    }
+}
+
 /// Calls f(comm, cost, options) on 3 ranks: the number of those where it throws an error with this text.
 template <class F>
 void all_throw(std::string const& text, F const& f) {
@@ -564,6 +591,7 @@ TEST_CASE("ranks whose parameters differ are found after so many steps", "[distr
 /// Ranks that count their calls.
 struct Counting : test::Ranks {
     Counting(test::Ranks const& ranks, int& calls) : test::Ranks(ranks), calls_(&calls) {}
+    static constexpr int few_ranks = 512;  // whose agreements are one call
 
     void sum(std::span<std::int64_t> words) const { counted().sum(words); }
     void allgather(std::span<std::byte const> in, std::span<std::byte> out) const { counted().allgather(in, out); }
@@ -585,24 +613,28 @@ private:
 };
 
 TEST_CASE("a step makes as few collective calls with many parameters as with one", "[distributed]") {
-    auto const calls_of = [](int layers, int tables, auto const& comm, int parts_of_step = 4) {
+    // `rows` are the ids of a part, `wide` the outputs of the last layer
+    auto const calls_of = [](int layers, int tables, auto const& comm, int parts_of_step = 4, std::int64_t rows = 2, std::int64_t wide = 0) {
         Scope scope;
         ScopeGuard const guard(scope);
         bool const sharded = tables != 0;
-        auto const rows = [&] {
+        auto const looked_up = [&] {
             auto const ids = layer::data<std::int64_t>("ids", {UNK});
             auto const table = [&](std::int64_t n) {  // all but the first have a row without a gradient
-                return layer::embedding(ids, {.height = height + n, .width = 3, .padding_id = n == 0 ? std::optional<std::int64_t>() : 2, .sharded = true});
+                return layer::embedding(ids, {.height = 1000 + n, .width = 3, .padding_id = n == 0 ? std::optional<std::int64_t>() : 2, .sharded = true, .placement = {.block = 1000}});
             };
             auto sum = table(0);
             for (int t = 1; t < tables; ++t) sum = sum + table(t);
             return sum;
         };
-        auto x = sharded ? rows() : layer::data<float>("x", {UNK, 3});
+        auto x = sharded ? looked_up() : layer::data<float>("x", {UNK, 3});
         for (int i = 0; i < layers; ++i) x = layer::fc(x, {.output_size = 3 + i});
+        if (wide != 0) x = layer::fc(x, {.output_size = wide});
+        std::vector<std::int64_t> ids;
+        for (std::int64_t i = 0; i < rows; ++i) ids.push_back(i + 1);
         int calls = 0;
         Trainer trainer(layer::reduce_mean(x), {.comm = Counting(comm, calls), .parts = parts_of_step, .exec = {1}});
-        std::vector<Feeds> const parts(static_cast<std::size_t>(parts_of_step), sharded ? Feeds{{"ids", std::vector<std::int64_t>{1, 2}}} : Feeds{{"x", Tensor<float>{{1, 2, 3}}}});
+        std::vector<Feeds> const parts(static_cast<std::size_t>(parts_of_step), sharded ? Feeds{{"ids", ids}} : Feeds{{"x", Tensor<float>{{1, 2, 3}}}});
         int const before = calls;
         trainer.step(parts);
         return calls - before;
@@ -610,16 +642,22 @@ TEST_CASE("a step makes as few collective calls with many parameters as with one
     for (int const ranks : test::group_sizes({2, 3})) {
         auto const calls = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, 0, comm) + calls_of(6, 0, comm); });
         auto const with_table = test::on_ranks(ranks, [&](auto const& comm) { return 100 * calls_of(1, 1, comm) + calls_of(6, 3, comm); });
-        // an agreement, the costs, the gradients, and the agreement that all can update
-        for (int const c : calls) CHECK(c == (ranks == 1 ? 0 : 404));
-        // an agreement; numbers, rows and values of what is fetched, and values of its gradients
-        for (int const c : with_table) CHECK(c == (ranks == 1 ? 0 : 909));
+        // an agreement, the costs and gradients, and the agreement that all can update
+        for (int const c : calls) CHECK(c == (ranks == 1 ? 0 : 303));
+        // an agreement, the rows to fetch, and their values; their gradients go with the others
+        for (int const c : with_table) CHECK(c == (ranks == 1 ? 0 : 606));
     }
-    // ranks with several sums of a gradient tell their numbers, rows and keys, too
     for (int const ranks : test::group_sizes({2})) {
-        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 1, comm, 6); })) CHECK(c == (ranks == 1 ? 0 : 12));
+        // ranks with several sums of a gradient tell their numbers, rows and keys, too
+        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 1, comm, 6); })) CHECK(c == (ranks == 1 ? 0 : 10));
         // so does the gradient of the 33rd table
-        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 33, comm); })) CHECK(c == (ranks == 1 ? 0 : 12));
+        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 33, comm); })) CHECK(c == (ranks == 1 ? 0 : 9));
+        // sums of more than 1 MiB are not copied to travel with others
+        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 0, comm, 4, 2, 100000); })) CHECK(c == (ranks == 1 ? 0 : 4));
+    }
+    // three ranks that ask the fourth for many rows tell it first how many
+    for (int const ranks : test::group_sizes({4})) {
+        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 1, comm, 4, 600); })) CHECK(c == (ranks == 1 ? 0 : ranks < 4 ? 6 : 7));
     }
 }
 

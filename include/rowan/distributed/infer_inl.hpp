@@ -50,6 +50,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
             asked.push_back({own[i], tables[i].table->placement, named[i]});
         }
         auto const fetched = fetch_rows(group, exec, asked);
+        fetched->ask({});
         fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
         fetched->end_rest(own);
         for (std::size_t i = 0; i < tables.size(); ++i) mine.set(tables[i].table->name(), std::move(fetched->rows[i]));

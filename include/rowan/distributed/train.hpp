@@ -6,6 +6,7 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/dense_exchange.hpp>
+#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shards.hpp>
@@ -51,15 +52,20 @@ public:
         return words;
     }
 
+    void as_one(std::function<void()> const& f) const override {
+        after_agreement(group_, [&] { begin_as_one(group_, f); });
+    }
     std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
                                        std::span<std::size_t const> counts) const override {
-        std::shared_ptr<Transfer> const begun = group_.allgatherv(1, in, out, counts);
+        auto const begun = std::make_shared<ListTransfer>();
+        begun->begin(group_, {{1, in, {}, out, counts, true}});
         return [this, begun] { after_agreement(group_, [&] { begun->wait(); }); };
     }
 
     std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                         std::int64_t total) const override {
-        return std::make_unique<SumOf>(DenseReduction(group(), exec, type, std::move(nodes), total), gathers_.get());
+        std::shared_ptr<ProcessGroup const> const same(std::shared_ptr<void>(), &group_);  // which this outlives
+        return std::make_unique<SumOf>(DenseReduction(same, exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {

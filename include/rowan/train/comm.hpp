@@ -56,7 +56,7 @@ namespace layer {
 /// which finds, for example, a machine with bad memory; sharded tables are left out, and those with a deferred optimizer.
 ///
 /// No collective lies within the net. In a step, ranks agree and fetch rows, if there are sharded tables, run their
-/// parts, agree that none failed, and exchange costs and gradients, dense ones first. An error on one rank, also of the
+/// parts, agree that none failed, and exchange costs and gradients, as one if they are few. An error on one rank, also of the
 /// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
@@ -80,11 +80,11 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
 ///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
-///          ranks that they name, and 8 bytes for each. The gradients of the first 32 go back without these numbers, with a
-///          byte for each row if some have no gradient, where the parts of each rank are one node of the tree and there
-///          is no options.clip. With options.overlap, memory for the batches of one more step, two exchanges more with a
-///          byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read of
-///          parameters and states
+///          ranks that they name, and 8 to 16 bytes for each. The gradients of the first 32 go back without these numbers,
+///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
+///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
+///          with a byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read
+///          of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/dense_pieces.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 
 #include <cstddef>
@@ -23,9 +24,9 @@ public:
     /// Begins to send slices of `own`.
     void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
                std::vector<std::vector<std::int64_t>> const& keys);
-    bool begun() const { return transfer_ != nullptr; }
+    bool begun() const { return begun_; }
     bool sends_all() const { return cuts_.empty(); }
-    bool test() const { return transfer_->test(); }
+    bool test() { return transfer_.test(); }
     /// What has come, ordered by ranks; after begin_gather, the piece.
     DensePieces wait();
     /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
@@ -34,11 +35,12 @@ public:
     std::vector<std::size_t> counts() const;
 
 private:
-    void receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
+    void exchange(ProcessGroup const& group, std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
 
     std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
     DensePieces own_, in_;
-    std::unique_ptr<Transfer> transfer_;
+    ListTransfer transfer_;
+    bool begun_ = false;
 };
 
 /// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
@@ -51,10 +53,10 @@ public:
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
-    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+    DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
     /// Whether what this rank sums has come, and gather would not wait.
-    bool test() const { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
+    bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
     /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
     /// finish. On several nodes, it waits for the others.
     void gather(ProcessGroup const& group);
@@ -73,7 +75,7 @@ private:
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
-    std::unique_ptr<ProcessGroup const> group_;
+    std::shared_ptr<ProcessGroup const> group_;
     Cpu exec_;
     ElementSums type_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts

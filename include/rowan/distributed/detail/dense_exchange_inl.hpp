@@ -28,7 +28,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+ROWAN_FUNCTION DenseReduction::DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec,
                                               ElementSums const& type, DensePieces&& nodes, std::int64_t total)
     : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
@@ -100,7 +100,8 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
-ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
+                                            std::vector<std::vector<std::int64_t>> const& keys) {
     in_.elements = elements;
     in_.element_bytes = own_.element_bytes;
     for (auto const& of_rank : keys) {
@@ -108,14 +109,17 @@ ROWAN_FUNCTION void SliceExchange::receive(std::size_t elements, std::vector<std
         in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
     }
     in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+    begun_ = true;
+    transfer_.begin(
+        group,
+        {{own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_, sends_all()}},
+        own_.piece_bytes() <= most_joined);
 }
 
 ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
                                              std::vector<std::vector<std::int64_t>> const& keys) {
     own_ = std::move(own);
-    receive(own_.elements, keys);
-    transfer_ =
-        group.allgatherv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+    exchange(group, own_.elements, keys);
 }
 
 ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
@@ -123,14 +127,12 @@ ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
-    receive(cuts_[me + 1] - cuts_[me], keys);
     for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
-    transfer_ =
-        group.alltoallv(own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_);
+    exchange(group, cuts_[me + 1] - cuts_[me], keys);
 }
 
 ROWAN_FUNCTION DensePieces SliceExchange::wait() {
-    transfer_->wait();
+    transfer_.wait();
     own_ = {};
     return std::move(in_);
 }
@@ -148,7 +150,8 @@ ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, Dense
     in_.keys = {0};
     in_.bytes = Storage<std::byte>(in_.piece_bytes());
     receive_ = counts();
-    transfer_ = group.allgatherv(in_.element_bytes, bytes_of(std::as_const(own_.bytes)), bytes_of(in_.bytes), receive_);
+    transfer_.begin(
+        group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
 }
 
 ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {

@@ -8,6 +8,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shard_exchange.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
@@ -16,6 +17,7 @@
 #include <rowan/train/detail/ranks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -32,7 +34,13 @@ class FetchedShards final : public FetchedTables {
 public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
         find(tables);
-        RowFetch::ask(group, fetches_);
+        for (int r = 0; r < group.size(); ++r) {
+            std::vector<std::size_t> counts;
+            for (auto const& f : fetches_) f.append_counts(counts, static_cast<std::size_t>(r));
+            auto const n = static_cast<std::int64_t>(total(counts));
+            most_of_one = std::max(most_of_one, n);
+            of_others += n;
+        }
     }
     FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
                   bool told, std::vector<bool> waits, FetchedShards const& now)
@@ -52,6 +60,21 @@ public:
                                bytes_of(a.their_counts), a.equal}});
     }
 
+    void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
+        std::vector<std::size_t> room;
+        bool even = !words.empty();  // whether each rank asks the others for about as many
+        for (int r = 0; r < group_.size() && !words.empty(); ++r) {
+            auto const& of_rank = words[words.size() == 1 ? 0 : static_cast<std::size_t>(r)];
+            room.push_back(static_cast<std::size_t>(of_rank[1]));
+            even = even && of_rank[1] * (group_.size() - 1) <= 2 * of_rank[2] + 512;
+            most_asked_ = std::max(most_asked_, static_cast<std::size_t>(of_rank[2]));
+        }
+        if (even) {
+            RowFetch::ask(group_, fetches_, room);
+        } else {
+            RowFetch::ask(group_, fetches_);
+        }
+    }
     bool progress() override {
         if (back_ != nullptr) static_cast<void>(back_->lists.test());
         while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
@@ -85,14 +108,16 @@ public:
         back_->gradients = std::move(gradients);
         for (auto const& gradient : back_->gradients) back_->pieces.push_back(pieces_of(gradient));
         std::vector<ListExchange> lists;
+        std::size_t width = 0;  // of the widest row, in bytes
         for (std::size_t g = 0; g < back_->pieces.size(); ++g) {
             auto const& [table, all, type, node] = back_->gradients[g];
             auto& t = back_->pieces[g];
+            width = std::max(width, node.row_bytes);
             lists.push_back(fetches_[table].give(node.row_bytes, bytes_of(std::as_const(t.send)), bytes_of(t.came)));
             if (!all)
                 lists.push_back(fetches_[table].give(1, bytes_of(std::as_const(t.send_which)), bytes_of(t.came_which)));
         }
-        back_->lists.begin(group_, std::move(lists));
+        back_->lists.begin(group_, std::move(lists), most_asked_ * width <= most_joined);
     }
     std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
         auto const back = std::move(back_);
@@ -317,6 +342,7 @@ private:
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
     ListTransfer rest_;
+    std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<Back> back_;
 };

@@ -30,6 +30,7 @@ public:
 };
 
 class ProcessGroup;
+class ListTransfer;
 
 /// Nodes of a communicator of any type.
 struct NodeGroups {
@@ -69,6 +70,8 @@ public:
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
     virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
+
+    mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
 
 template <communicator C>

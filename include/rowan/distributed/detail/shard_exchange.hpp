@@ -6,6 +6,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/tree_sum.hpp>
+#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/sparse/partition.hpp>
@@ -48,34 +49,6 @@ private:
     bool grows_ = false;
 };
 
-/// A list of which each rank gets some units, and what comes from each: as ProcessGroup::alltoallv.
-struct ListExchange {
-    std::size_t unit;
-    std::span<std::byte const> in;
-    std::span<std::size_t const> counts;
-    std::span<std::byte> out;
-    std::span<std::size_t const> out_counts;
-};
-
-/// Lists that travel as one. All ranks have as many.
-class ListTransfer {
-public:
-    /// Begins to exchange them; what they refer to must stay until `wait`.
-    /// cost     one exchange; of several lists, two copies
-    void begin(ProcessGroup const& group, std::vector<ListExchange> lists);
-    bool test() { return open_ == nullptr || open_->test(); }
-    void wait();
-
-private:
-    std::vector<ListExchange> lists_;
-    std::vector<std::size_t> counts_, out_counts_;
-    Buffer<std::byte> in_, out_;  // of several
-    std::unique_ptr<Transfer> open_;
-};
-
-/// Exchanges lists.
-void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
-
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
 public:
@@ -86,6 +59,8 @@ public:
     /// Tells the owners the rows of several tables.
     /// cost     two exchanges
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// The same in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for more.
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
     /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
     void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
     /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;

@@ -85,62 +85,6 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     fill(own_end, plan_.rows().size(), of_others);
 }
 
-/// Calls f(position in the message of all, t, position in list t, bytes) for the part of each list for each rank.
-template <class F>
-void each_part(std::span<ListExchange const> lists, std::span<std::size_t const> ListExchange::*counts, F const& f) {
-    std::vector<std::size_t> at(lists.size());
-    std::size_t all = 0;
-    for (std::size_t r = 0; !lists.empty() && r < (lists[0].*counts).size(); ++r) {
-        for (std::size_t t = 0; t < lists.size(); ++t) {
-            std::size_t const bytes = (lists[t].*counts)[r] * lists[t].unit;
-            if (bytes != 0) f(all, t, at[t], bytes);
-            all += bytes;
-            at[t] += bytes;
-        }
-    }
-}
-
-ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists) {
-    lists_ = std::move(lists);
-    if (lists_.size() == 1) {
-        auto const& l = lists_[0];
-        if (l.unit != 0) open_ = group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
-        return;
-    }
-    auto const ranks = static_cast<std::size_t>(group.size());
-    counts_.assign(ranks, 0);
-    out_counts_.assign(ranks, 0);
-    for (auto const& l : lists_) {
-        for (std::size_t r = 0; r < ranks; ++r) {
-            counts_[r] += l.counts[r] * l.unit;
-            out_counts_[r] += l.out_counts[r] * l.unit;
-        }
-    }
-    in_ = Buffer<std::byte>(total(counts_));
-    out_ = Buffer<std::byte>(total(out_counts_));
-    each_part(lists_, &ListExchange::counts,
-              [this](std::size_t all, std::size_t t, std::size_t from, std::size_t bytes) {
-                  std::memcpy(in_.data() + all, lists_[t].in.data() + from, bytes);
-              });
-    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
-}
-
-ROWAN_FUNCTION void ListTransfer::wait() {
-    if (open_ == nullptr) return;
-    std::exchange(open_, nullptr)->wait();
-    if (lists_.size() == 1) return;
-    each_part(lists_, &ListExchange::out_counts,
-              [this](std::size_t all, std::size_t t, std::size_t to, std::size_t bytes) {
-                  std::memcpy(lists_[t].out.data() + to, out_.data() + all, bytes);
-              });
-}
-
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
-    ListTransfer transfer;
-    transfer.begin(group, std::move(lists));
-    transfer.wait();
-}
-
 ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
                                                            std::span<std::size_t const> counts, std::size_t stride,
                                                            std::vector<std::vector<std::int64_t>>& wanted) {
@@ -173,6 +117,40 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<std::vector<std::int64_t>> wanted;
     exchange_lists(group, ask_for(tables, asked, tables.size(), wanted));
+    for (auto& t : tables) t.has_been_asked();
+}
+
+// A message: the number of rows of each table, these rows, and what is left of the room.
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                  std::span<std::size_t const> most) {
+    std::size_t const ranks = most.size(), me = static_cast<std::size_t>(group.rank());
+    std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
+    words[me] = 0;
+    for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
+    std::vector<std::int64_t> messages, come(total(come_words));
+    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
+        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
+            messages.push_back(static_cast<std::int64_t>(tables[k].send_[r]));
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            auto const& t = tables[k];
+            auto const rows = t.plan_.rows().subspan(sent[k], t.send_[r]);  // none for this rank
+            messages.insert(messages.end(), rows.begin(), rows.end());
+            sent[k] += r == me ? t.own_.size() : rows.size();
+        }
+        messages.resize(end += words[r]);
+    }
+    exchange_lists(group,
+                   {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
+    for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
+        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
+            auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
+            tables[k].receive_.push_back(n);
+            if (n == 0) continue;
+            auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
+            tables[k].asked_.insert(tables[k].asked_.end(), rows.begin(), rows.end());
+            row += n;
+        }
+    }
     for (auto& t : tables) t.has_been_asked();
 }
 

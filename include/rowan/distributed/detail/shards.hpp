@@ -17,13 +17,13 @@
 
 namespace rowan::inline v0::detail {
 
-/// Asks for rows of tables on any ranks. For ranks that have agreed.
-/// cost     a sort for each table; 8 bytes for each row of other ranks, and these rows back: three exchanges for all
-///          tables
+/// Rows of tables on any ranks, to ask for.
+/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16, and these rows back: two
+///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
 
-/// The same for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
-/// cost     two exchanges more, with a byte for each row
+/// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
+/// cost     five exchanges, with a byte more for each row
 std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
                                                 std::span<TableRows const> tables, bool told, std::vector<bool> waits,
                                                 FetchedTables const& now);

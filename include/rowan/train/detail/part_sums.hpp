@@ -72,6 +72,9 @@ public:
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
     void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
                     Ranks const& ranks, FetchedGradients& fetched);
+    /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
+    /// all have rows that they have fetched.
+    void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
     /// Goes on with what has come of these sums.
     void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
@@ -86,8 +89,7 @@ public:
     /// their own rows; else RowsOf::others.
     RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
-    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, these have agreed that
-    /// all have added theirs; `fetched` tells gradients of which all have rows that they have fetched.
+    /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, after begin_rest.
     std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
                              FetchedGradients& fetched);
 

@@ -136,6 +136,17 @@ ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched)
     fetched.tables->begin_sum(std::move(back));
 }
 
+ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
+    if (fused_.empty()) fuse();
+    for (auto& f : fused_) {
+        if (f.sum != nullptr) continue;
+        std::vector<DensePieces> parts;
+        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
+        begin_sum(exec, f, std::move(parts), ranks);
+    }
+    if (!fetched.list.empty() && !fetched.begun) begin_fetched(exec, fetched);
+}
+
 ROWAN_FUNCTION void PartSums::progress() {
     for (auto& f : fused_) {
         if (f.gathers) continue;
@@ -232,15 +243,7 @@ void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
 ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
                                                          Ranks const& ranks, FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
-    if (fused_.empty()) fuse();
-    for (auto& f : fused_) {
-        if (f.sum != nullptr) continue;
-        std::vector<DensePieces> parts;
-        for (std::size_t const i : f.which) parts.push_back(nodes_[i].dense_of(exec, parts_));
-        begin_sum(exec, f, std::move(parts), ranks);
-    }
     if (!fetched.list.empty()) {
-        if (!fetched.begun) begin_fetched(exec, fetched);
         std::vector<std::int64_t> firsts;  // parts of the ranks
         for (int r = 0; r < ranks.size(); ++r)
             firsts.push_back(PartRange::of_rank(parts_.total, r, ranks.size()).begin);

@@ -56,6 +56,9 @@ public:
     FetchedTables& operator=(FetchedTables const&) = delete;
     virtual ~FetchedTables() = default;
 
+    /// Asks for the rows: words[r][1] and [2] are most_of_one and of_others of rank r, or of all ranks if there is one r;
+    /// without words, ranks tell their numbers first.
+    virtual void ask(std::vector<std::array<std::int64_t, 3>> const& words) = 0;
     /// Goes on with what has come, of rows for the next step or of gradients. Whether nothing is missing of the rows.
     virtual bool progress() = 0;
     /// Waits until the rows for the next step have come that this step does not change, and returns true; or false, on all
@@ -82,6 +85,7 @@ public:
 
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
+    std::int64_t most_of_one = 0, of_others = 0;     // of them: of one other rank at most, and of all others
 };
 
 /// A sum over ranks that has begun.
@@ -130,6 +134,9 @@ public:
     void must(F const& f) const {
         run_or_end(std::cref(f));  // a reference needs no memory
     }
+    /// Runs f. What it begins, the same on all ranks, travels as one if it is few bytes: of begin_gather, begin_sum and
+    /// FetchedTables::begin_sum.
+    virtual void as_one(std::function<void()> const& f) const = 0;
     /// Begins out = the ranks' bytes, one after another; rank r brings counts[r]. Returns what waits for it.
     virtual std::function<void()> begin_gather(std::span<std::byte const> in, std::span<std::byte> out,
                                                std::span<std::size_t const> counts) const = 0;
@@ -140,7 +147,7 @@ public:
     /// The sums of rows, on every rank, or, with a placement, those of the rows that a rank has of a sharded table.
     virtual RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                           Placement const* own) const = 0;
-    /// Asks for rows of sharded tables, which may differ between ranks.
+    /// Finds which ranks have these rows of sharded tables, which may differ between ranks, and exchanges nothing.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
     /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
     virtual void begin_overlap() const = 0;

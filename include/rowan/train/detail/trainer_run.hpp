@@ -79,20 +79,20 @@ template <class T, class Device>
 std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
                                                                  std::function<void()> const& begin) const {
     auto const& ranks = *comm_.ranks();
-    std::vector<std::vector<std::int64_t>> named;
+    std::unique_ptr<detail::FetchedTables> fetched;
     auto const find_rows = [&](auto& words) {
         begin();
-        words[0] = static_cast<std::int64_t>(batches.size());
-        named = rows_of(batches);
-    };
-    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
-    std::unique_ptr<detail::FetchedTables> fetched;
-    ranks.must([&] {
+        auto const named = rows_of(batches);
         std::vector<detail::TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
         fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        words = {static_cast<std::int64_t>(batches.size()), fetched->most_of_one, fetched->of_others};
+    };
+    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
+    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    ranks.must([&] {
+        fetched->ask(all);
         begin_rest(*fetched);
         fetched->end_rest(tables());
     });

@@ -48,7 +48,7 @@ public:
             detail::check_same_word(all, 1, " has another factor of the learning rate than ");
             if (total_ > 1) {
                 if (!back_.early) keep_fetched(all);
-                if (ranks_ != nullptr && !sums_early()) send_numbers();
+                if (ranks_ != nullptr) begin_sums();
                 cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
             } else {
                 detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
@@ -185,6 +185,14 @@ private:
             std::size_t const width = t_.numbers_of_part();
             own_.resize(width * static_cast<std::size_t>(parts_.size()));
             numbers_.begin(*ranks_, std::move(own_), width, total_);
+        });
+    }
+
+    /// Begins what has not begun early. It travels as one: the time of few bytes is that of waiting for each other.
+    void begin_sums() {
+        ranks_->as_one([this] {
+            if (!sums_early()) send_numbers();
+            t_.sums_.begin_rest(exec_, *ranks_, back_);
         });
     }
 
