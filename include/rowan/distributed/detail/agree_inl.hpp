@@ -126,7 +126,6 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "Trainer",
                                       "Trainer::step with sharded tables",
                                       "Trainer::step",
-                                      "the end of Trainer::step",
                                       "options.check_every",
                                       "on_batch or on_epoch",
                                       "the save of options.checkpoint",

@@ -70,7 +70,8 @@ public:
     /// those without checks_first: `change` checks the others before any parameter changes.
     void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
+    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank: of memory that
+    /// fails, all end.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
@@ -182,7 +183,7 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool al
 
 template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
-    agree(ranks, TrainCall::change, [&](auto&) {
+    try {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
             if (ranks != nullptr && g.parameter->sharded())
@@ -190,10 +191,8 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
                     own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
-    });
-    try {
-        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
-    } catch (std::bad_alloc const&) {
+        changes_.run(scope, exec);
+    } catch (std::bad_alloc const&) {  // on this rank alone; other errors are those of all, which have the same sums
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;
     }

@@ -14,7 +14,6 @@ enum class TrainCall : std::int32_t {
     trainer,
     fetch,
     step,
-    change,
     check,
     calls,
     save,
