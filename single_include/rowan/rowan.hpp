@@ -4768,7 +4768,6 @@ enum class TrainCall : std::int32_t {
     trainer,
     fetch,
     step,
-    change,
     check,
     calls,
     save,
@@ -5070,7 +5069,6 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                                       "Trainer",
                                       "Trainer::step with sharded tables",
                                       "Trainer::step",
-                                      "the end of Trainer::step",
                                       "options.check_every",
                                       "on_batch or on_epoch",
                                       "the save of options.checkpoint",
@@ -23349,14 +23347,14 @@ namespace layer {
 /// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
 ///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
 ///   Memory that fails in them ends all ranks.
-/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, another thread of each rank goes on with what travels, every 0.1
-///   to 0.5 ms; else exchanges go on between operators.
+/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, another thread of each rank goes on with what travels, every
+///   0.25 to 0.5 ms; else exchanges go on between operators.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
-///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
+///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each. The gradients of the first 32 go back without these numbers,
 ///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
 ///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
@@ -30949,7 +30947,8 @@ public:
     /// those without checks_first: `change` checks the others before any parameter changes.
     void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank.
+    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank: of memory that
+    /// fails, all end.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
@@ -31061,7 +31060,7 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool al
 
 template <class Device>
 void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
-    agree(ranks, TrainCall::change, [&](auto&) {
+    try {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
             if (ranks != nullptr && g.parameter->sharded())
@@ -31069,10 +31068,8 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
                     own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
-    });
-    try {
-        changes_.run(scope, exec);  // what it rejects, it rejects on all ranks: options and shapes
-    } catch (std::bad_alloc const&) {
+        changes_.run(scope, exec);
+    } catch (std::bad_alloc const&) {  // on this rank alone; other errors are those of all, which have the same sums
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;
     }
@@ -32678,7 +32675,7 @@ public:
                             comm_.progress();
                             return ahead != nullptr && !ahead->progress();
                         });
-                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 100 : 500), [] { return false; });
+                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
                     }
                 });
             }

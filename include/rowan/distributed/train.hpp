@@ -91,7 +91,7 @@ public:
                             comm_.progress();
                             return ahead != nullptr && !ahead->progress();
                         });
-                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 100 : 500), [] { return false; });
+                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
                     }
                 });
             }

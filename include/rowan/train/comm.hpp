@@ -72,14 +72,14 @@ namespace layer {
 /// - In the last part of a rank, gradients travel when they have been computed: dense ones of 256 KiB together, those of
 ///   sharded tables where the parts of each rank are one node of the tree. After an error, ranks end these exchanges, too.
 ///   Memory that fails in them ends all ranks.
-/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, another thread of each rank goes on with what travels, every 0.1
-///   to 0.5 ms; else exchanges go on between operators.
+/// - With MPI_THREAD_MULTIPLE, which run_mpi asks for, another thread of each rank goes on with what travels, every
+///   0.25 to 0.5 ms; else exchanges go on between operators.
 /// errors   of train and of Trainer, on all ranks: Error if ranks begin with different options, parameters or steps, have
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and three
-///          agreements of 64 bytes; with sharded tables one more, and for each two sorts of the ids, the rows of other
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
+///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each. The gradients of the first 32 go back without these numbers,
 ///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
 ///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
