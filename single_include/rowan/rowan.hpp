@@ -5379,7 +5379,8 @@ public:
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
-    DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+    /// The group must outlive it.
+    DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
     /// Whether what this rank sums has come, and gather would not wait.
     bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
@@ -5401,7 +5402,8 @@ private:
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
-    std::shared_ptr<ProcessGroup const> group_;
+    std::unique_ptr<ProcessGroup const> own_group_;  // or null
+    ProcessGroup const* group_;
     Cpu exec_;
     ElementSums type_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
@@ -5440,7 +5442,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION DenseReduction::DenseReduction(
     std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
     std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
-    : group_(std::move(group)), exec_(exec), type_(type) {
+    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
     NamedValues same;
     auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
@@ -5452,9 +5454,9 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec,
-                                              ElementSums const& type, DensePieces&& nodes, std::int64_t total)
-    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                              DensePieces&& nodes, std::int64_t total)
+    : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
@@ -32648,8 +32650,7 @@ public:
 
     std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                         std::int64_t total) const override {
-        std::shared_ptr<ProcessGroup const> const same(std::shared_ptr<void>(), &group_);  // which this outlives
-        return std::make_unique<SumOf>(DenseReduction(same, exec, type, std::move(nodes), total), gathers_.get());
+        return std::make_unique<SumOf>(DenseReduction(group_, exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {

@@ -64,8 +64,7 @@ public:
 
     std::unique_ptr<BegunSum> begin_sum(Cpu exec, ElementSums const& type, DensePieces&& nodes,
                                         std::int64_t total) const override {
-        std::shared_ptr<ProcessGroup const> const same(std::shared_ptr<void>(), &group_);  // which this outlives
-        return std::make_unique<SumOf>(DenseReduction(same, exec, type, std::move(nodes), total), gathers_.get());
+        return std::make_unique<SumOf>(DenseReduction(group_, exec, type, std::move(nodes), total), gathers_.get());
     }
     RowPieces sum(Cpu exec, ElementSums const& type, RowPieces&& nodes, std::int64_t total,
                   Placement const* own) const override {

@@ -53,7 +53,8 @@ public:
     DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                    std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
-    DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+    /// The group must outlive it.
+    DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
                    std::int64_t total);
     /// Whether what this rank sums has come, and gather would not wait.
     bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
@@ -75,7 +76,8 @@ private:
     DensePieces sum_across(DensePieces&& in) const;
     std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
-    std::shared_ptr<ProcessGroup const> group_;
+    std::unique_ptr<ProcessGroup const> own_group_;  // or null
+    ProcessGroup const* group_;
     Cpu exec_;
     ElementSums type_;
     std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts

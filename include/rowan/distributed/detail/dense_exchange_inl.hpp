@@ -16,7 +16,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION DenseReduction::DenseReduction(
     std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
     std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
-    : group_(std::move(group)), exec_(exec), type_(type) {
+    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {
     std::vector<DensePieces> own;
     NamedValues same;
     auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
@@ -28,9 +28,9 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(std::shared_ptr<ProcessGroup const> group, Cpu exec,
-                                              ElementSums const& type, DensePieces&& nodes, std::int64_t total)
-    : group_(std::move(group)), exec_(exec), type_(type), own_(std::move(nodes)) {
+ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                              DensePieces&& nodes, std::int64_t total)
+    : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
