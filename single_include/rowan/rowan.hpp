@@ -5218,7 +5218,7 @@ struct ListExchange {
 class ListTransfer {
 public:
     /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
-    /// begin later, as part of begin_as_one.
+    /// begin later, as part of begin_as_one: all of these must stay until one has waited.
     /// cost     one exchange; of several lists, two copies
     void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
     bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
@@ -5307,9 +5307,10 @@ ROWAN_FUNCTION void ListTransfer::wait() {
     for (std::size_t r = 0; r < out_counts_.size(); ++r) {
         for (std::size_t t = 0; t < lists_.size(); ++t) {
             std::size_t const bytes = lists_[t].bytes_from(r);
-            bool const comes = out_counts_[r] != 0;  // not from this rank
-            if (comes && bytes != 0) std::memcpy(lists_[t].out.data() + to[t], from, bytes);
-            if (comes) from += bytes;
+            if (out_counts_[r] != 0 && bytes != 0) {  // 0 of this rank, whose bytes are there
+                std::memcpy(lists_[t].out.data() + to[t], from, bytes);
+                from += bytes;
+            }
             to[t] += bytes;
         }
     }
@@ -14278,7 +14279,7 @@ inline void add_variables(NamedValues& to, std::span<Variable* const> variables,
 namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks, to ask for.
-/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16, and these rows back: two
+/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
 ///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
 
@@ -14789,7 +14790,7 @@ public:
     /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
-    Buffer<std::size_t> const& of_others() const { return of_others_; }
+    std::vector<std::size_t> const& of_others() const { return of_others_; }
     /// Whether other ranks have a piece of row i of fetch.own().
     bool others_have(std::size_t i) const { return shared_[i] != 0; }
 
@@ -14820,9 +14821,9 @@ private:
     std::vector<std::size_t> ends_;  // of each rank's pieces, which are numbered, rank 0's first
     std::size_t own_rank_ = 0;
     Buffer<std::int64_t> rows_;
-    Buffer<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
-    Buffer<std::size_t> places_, of_others_;
-    Buffer<std::uint8_t> shared_;  // of fetch.own()
+    std::vector<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
+    std::vector<std::size_t> places_, of_others_;
+    std::vector<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail
@@ -14862,13 +14863,12 @@ ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<>
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
-    rows.visit([&](auto list) {
-        auto const f = [&](std::size_t begin, std::size_t end) {
-            bool bad = false;
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        rows.visit([&](auto list) {
             for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
-            if (bad) good = false;
-        };
-        parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, f);
+        });
+        if (bad) good = false;
     });
     if (good) return slots;
     auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
@@ -14889,23 +14889,17 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     for (auto& row : own_) row -= first_slot_;
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    // For the lookups of rows [first, last) of the plan: place(k).
-    auto const fill = [&, places = places_.data()](std::size_t first, std::size_t last, auto const& place) {
-        auto const offsets = plan_.offsets(), positions = plan_.positions();
-        parallel_work(exec, 4 * static_cast<std::size_t>(offsets[last] - offsets[first]), last - first,
-                      std::size_t{1} << 13, [&](std::size_t begin, std::size_t end) {
-                          for (std::size_t k = first + begin; k < first + end; ++k) {
-                              std::int64_t const to = place(k);
-                              for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
-                                  places[positions[static_cast<std::size_t>(i)]] = to;
-                          }
-                      });
-    };
-    std::size_t const own_end = own_begin_ + own_.size();
-    auto const of_others = [this](std::size_t k) { return ~static_cast<std::int64_t>(place(k)); };
-    fill(0, own_begin_, of_others);
-    fill(own_begin_, own_end, [this](std::size_t k) { return own_[k - own_begin_]; });
-    fill(own_end, plan_.rows().size(), of_others);
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      auto const offsets = plan_.offsets(), positions = plan_.positions();
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
+                              places[positions[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
 }
 
 ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
@@ -21161,7 +21155,8 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
-/// rows, of its own gradients and what has come from others.
+/// rows, of its own gradients and what has come from others. The constructor allocates all memory, so that a run cannot
+/// fail halfway.
 template <class T>
 class ShardSums {
     using S = sum_t<T>;
@@ -21170,14 +21165,17 @@ public:
     /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
     /// requires   fetch, met, value and came remain
     ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
-        : exec_(exec), met_(met), width_(value.row_size()), rows_(fetch.own()),
+        : met_(met), width_(value.row_size()), rows_(fetch.own()),
           own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
         for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
         std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
         pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
                    ranks_};
+        auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
+        trees_.assign(threads, pieces_.tree());
+        tree_sums_ = Buffer<S>(threads * width_);
     }
     ShardSums(ShardSums const&) = delete;
     ShardSums& operator=(ShardSums const&) = delete;
@@ -21233,25 +21231,26 @@ private:
 
     /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
     template <class Prefetch, class With>
-    void run_others(Prefetch const& prefetch, With const& with) const {
+    void run_others(Prefetch const& prefetch, With const& with) {
         auto const& of_others = met_.of_others();
-        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2;
-        parallel_work(
-            exec_, 16 * n * width_, n, rows_per_range(pieces_.bytes), [&](std::size_t begin, std::size_t end) {
-                auto tree = pieces_.tree();
-                Buffer<S> sum(width_);
-                auto* const to = reinterpret_cast<std::byte*>(sum.data());
+        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2,
+                          grain = trees_.size() == 1 ? n : rows_per_range(pieces_.bytes);
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(trees_.size()), [&](std::size_t t) {
+            auto* const to = reinterpret_cast<std::byte*>(tree_sums_.data() + t * width_);
+            for (std::size_t begin = next.fetch_add(grain); begin < n; begin = next.fetch_add(grain)) {
+                std::size_t const end = std::min(n, begin + grain);
                 for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
                 with([&](auto const& g) ROWAN_INLINED {
                     for (std::size_t i = begin; i < end; ++i) {
                         if (i + ahead < end) prefetch(first + i + ahead);
-                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, tree, to)));
+                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, trees_[t], to)));
                     }
                 });
-            });
+            }
+        });
     }
 
-    Cpu exec_;
     MetRows const& met_;
     std::size_t width_;
     Buffer<std::int64_t> rows_;
@@ -21259,6 +21258,8 @@ private:
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
     std::vector<std::int64_t> ranks_;
     MetRows::Pieces pieces_;
+    std::vector<TreeSum> trees_;  // of each thread
+    Buffer<S> tree_sums_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -21802,7 +21803,7 @@ public:
     Tensor<T> const& value() const& noexcept { return value_; }
 
     /// The sums, for one use.
-    detail::ShardSums<T> sums(Cpu exec) const { return {exec, *fetch_, met_, value_, came_.data()}; }
+    detail::ShardSums<T> sums(Cpu exec) const& { return {exec, *fetch_, met_, value_, came_.data()}; }
 
 private:
     template <class U, communicator C>
@@ -21827,8 +21828,8 @@ inline constexpr bool is_gradient_on<ShardGradient<T>, Cpu> = true;
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
 /// requires   several threads may call the rule concurrently
 /// errors   those of update_rows for a SelectedRows
-/// cost     one read of each gradient, of a row of other ranks, and of each row of param; as much memory as the sums of
-///          the rows that this rank and others have
+/// cost     one read of each gradient, of a row of other ranks, and of each row of param; if others
+///          have rows of this rank, as much memory as the sums of its own rows of the lookup
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
@@ -22644,8 +22645,8 @@ public:
     /// the example.
     /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
     /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
-    ///          the memory of out_grad and of the lookup
+    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
+    ///          for; one agreement. It shares the memory of out_grad and of the lookup
     ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
     }
@@ -22865,8 +22866,8 @@ public:
     /// the example.
     /// shapes   out_grad as the result of the gather -> a gradient of height local().shape(0)
     /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
-    ///          the memory of out_grad and of the lookup
+    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
+    ///          for; one agreement. It shares the memory of out_grad and of the lookup
     ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.gradient(exec, local_.row_size(), lookup, out_grad);
     }
@@ -23357,7 +23358,7 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
-///          ranks that they name, and 8 to 16 bytes for each. The gradients of the first 32 go back without these numbers,
+///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back without these numbers,
 ///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
 ///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
 ///          with a byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read
@@ -30949,8 +30950,8 @@ public:
     /// those without checks_first: `change` checks the others before any parameter changes.
     void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank: of memory that
-    /// fails, all end.
+    /// Changes the parameters by the gradients in summed(). On an error other than of memory, nothing has changed, on any
+    /// rank.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
@@ -31071,7 +31072,7 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
             check_shape(*g.parameter, *g.gradient);
         }
         changes_.run(scope, exec);
-    } catch (std::bad_alloc const&) {  // on this rank alone; other errors are those of all, which have the same sums
+    } catch (std::bad_alloc const&) {  // on this rank alone; what optimizers reject, options and shapes, all reject
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;
     }

@@ -46,7 +46,7 @@ public:
     Tensor<T> const& value() const& noexcept { return value_; }
 
     /// The sums, for one use.
-    detail::ShardSums<T> sums(Cpu exec) const { return {exec, *fetch_, met_, value_, came_.data()}; }
+    detail::ShardSums<T> sums(Cpu exec) const& { return {exec, *fetch_, met_, value_, came_.data()}; }
 
 private:
     template <class U, communicator C>
@@ -71,8 +71,8 @@ inline constexpr bool is_gradient_on<ShardGradient<T>, Cpu> = true;
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
 /// requires   several threads may call the rule concurrently
 /// errors   those of update_rows for a SelectedRows
-/// cost     one read of each gradient, of a row of other ranks, and of each row of param; as much memory as the sums of
-///          the rows that this rank and others have
+/// cost     one read of each gradient, of a row of other ranks, and of each row of param; if others
+///          have rows of this rank, as much memory as the sums of its own rows of the lookup
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();

@@ -197,8 +197,8 @@ public:
     /// the example.
     /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
     /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a sort of this rank's rows; one agreement. It shares
-    ///          the memory of out_grad and of the lookup
+    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
+    ///          for; one agreement. It shares the memory of out_grad and of the lookup
     ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
         return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
     }

@@ -30,7 +30,7 @@ struct ListExchange {
 class ListTransfer {
 public:
     /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
-    /// begin later, as part of begin_as_one.
+    /// begin later, as part of begin_as_one: all of these must stay until one has waited.
     /// cost     one exchange; of several lists, two copies
     void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
     bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }

@@ -62,9 +62,10 @@ ROWAN_FUNCTION void ListTransfer::wait() {
     for (std::size_t r = 0; r < out_counts_.size(); ++r) {
         for (std::size_t t = 0; t < lists_.size(); ++t) {
             std::size_t const bytes = lists_[t].bytes_from(r);
-            bool const comes = out_counts_[r] != 0;  // not from this rank
-            if (comes && bytes != 0) std::memcpy(lists_[t].out.data() + to[t], from, bytes);
-            if (comes) from += bytes;
+            if (out_counts_[r] != 0 && bytes != 0) {  // 0 of this rank, whose bytes are there
+                std::memcpy(lists_[t].out.data() + to[t], from, bytes);
+                from += bytes;
+            }
             to[t] += bytes;
         }
     }

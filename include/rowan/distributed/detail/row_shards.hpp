@@ -26,8 +26,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <numeric>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>

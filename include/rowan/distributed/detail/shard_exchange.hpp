@@ -131,7 +131,7 @@ public:
     /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
-    Buffer<std::size_t> const& of_others() const { return of_others_; }
+    std::vector<std::size_t> const& of_others() const { return of_others_; }
     /// Whether other ranks have a piece of row i of fetch.own().
     bool others_have(std::size_t i) const { return shared_[i] != 0; }
 
@@ -162,9 +162,9 @@ private:
     std::vector<std::size_t> ends_;  // of each rank's pieces, which are numbered, rank 0's first
     std::size_t own_rank_ = 0;
     Buffer<std::int64_t> rows_;
-    Buffer<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
-    Buffer<std::size_t> places_, of_others_;
-    Buffer<std::uint8_t> shared_;  // of fetch.own()
+    std::vector<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
+    std::vector<std::size_t> places_, of_others_;
+    std::vector<std::uint8_t> shared_;  // of fetch.own()
 };
 
 }  // namespace rowan::inline v0::detail

@@ -39,13 +39,12 @@ ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<>
         return s < splits_[owner + 1] ? s : -1;
     };
     std::atomic<bool> good{true};
-    rows.visit([&](auto list) {
-        auto const f = [&](std::size_t begin, std::size_t end) {
-            bool bad = false;
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        rows.visit([&](auto list) {
             for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
-            if (bad) good = false;
-        };
-        parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, f);
+        });
+        if (bad) good = false;
     });
     if (good) return slots;
     auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
@@ -66,23 +65,17 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
     for (auto& row : own_) row -= first_slot_;
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
-    // For the lookups of rows [first, last) of the plan: place(k).
-    auto const fill = [&, places = places_.data()](std::size_t first, std::size_t last, auto const& place) {
-        auto const offsets = plan_.offsets(), positions = plan_.positions();
-        parallel_work(exec, 4 * static_cast<std::size_t>(offsets[last] - offsets[first]), last - first,
-                      std::size_t{1} << 13, [&](std::size_t begin, std::size_t end) {
-                          for (std::size_t k = first + begin; k < first + end; ++k) {
-                              std::int64_t const to = place(k);
-                              for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
-                                  places[positions[static_cast<std::size_t>(i)]] = to;
-                          }
-                      });
-    };
-    std::size_t const own_end = own_begin_ + own_.size();
-    auto const of_others = [this](std::size_t k) { return ~static_cast<std::int64_t>(place(k)); };
-    fill(0, own_begin_, of_others);
-    fill(own_begin_, own_end, [this](std::size_t k) { return own_[k - own_begin_]; });
-    fill(own_end, plan_.rows().size(), of_others);
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      auto const offsets = plan_.offsets(), positions = plan_.positions();
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
+                              places[positions[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
 }
 
 ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,

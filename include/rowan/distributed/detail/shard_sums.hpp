@@ -13,6 +13,7 @@
 #include <rowan/sparse/detail/row_sums.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,7 +25,8 @@
 namespace rowan::inline v0::detail {
 
 /// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
-/// rows, of its own gradients and what has come from others.
+/// rows, of its own gradients and what has come from others. The constructor allocates all memory, so that a run cannot
+/// fail halfway.
 template <class T>
 class ShardSums {
     using S = sum_t<T>;
@@ -33,14 +35,17 @@ public:
     /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
     /// requires   fetch, met, value and came remain
     ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
-        : exec_(exec), met_(met), width_(value.row_size()), rows_(fetch.own()),
+        : met_(met), width_(value.row_size()), rows_(fetch.own()),
           own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
         for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
         std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
         pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
                    ranks_};
+        auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
+        trees_.assign(threads, pieces_.tree());
+        tree_sums_ = Buffer<S>(threads * width_);
     }
     ShardSums(ShardSums const&) = delete;
     ShardSums& operator=(ShardSums const&) = delete;
@@ -96,25 +101,26 @@ private:
 
     /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
     template <class Prefetch, class With>
-    void run_others(Prefetch const& prefetch, With const& with) const {
+    void run_others(Prefetch const& prefetch, With const& with) {
         auto const& of_others = met_.of_others();
-        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2;
-        parallel_work(
-            exec_, 16 * n * width_, n, rows_per_range(pieces_.bytes), [&](std::size_t begin, std::size_t end) {
-                auto tree = pieces_.tree();
-                Buffer<S> sum(width_);
-                auto* const to = reinterpret_cast<std::byte*>(sum.data());
+        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2,
+                          grain = trees_.size() == 1 ? n : rows_per_range(pieces_.bytes);
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(trees_.size()), [&](std::size_t t) {
+            auto* const to = reinterpret_cast<std::byte*>(tree_sums_.data() + t * width_);
+            for (std::size_t begin = next.fetch_add(grain); begin < n; begin = next.fetch_add(grain)) {
+                std::size_t const end = std::min(n, begin + grain);
                 for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
                 with([&](auto const& g) ROWAN_INLINED {
                     for (std::size_t i = begin; i < end; ++i) {
                         if (i + ahead < end) prefetch(first + i + ahead);
-                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, tree, to)));
+                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, trees_[t], to)));
                     }
                 });
-            });
+            }
+        });
     }
 
-    Cpu exec_;
     MetRows const& met_;
     std::size_t width_;
     Buffer<std::int64_t> rows_;
@@ -122,6 +128,8 @@ private:
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
     std::vector<std::int64_t> ranks_;
     MetRows::Pieces pieces_;
+    std::vector<TreeSum> trees_;  // of each thread
+    Buffer<S> tree_sums_;
 };
 
 }  // namespace rowan::inline v0::detail

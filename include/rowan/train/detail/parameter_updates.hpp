@@ -70,8 +70,8 @@ public:
     /// those without checks_first: `change` checks the others before any parameter changes.
     void prepare(std::int64_t step, double factor, bool all);
 
-    /// Changes the parameters by the gradients in summed(). On error, nothing has changed, on any rank: of memory that
-    /// fails, all end.
+    /// Changes the parameters by the gradients in summed(). On an error other than of memory, nothing has changed, on any
+    /// rank.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
     /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
@@ -192,7 +192,7 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
             check_shape(*g.parameter, *g.gradient);
         }
         changes_.run(scope, exec);
-    } catch (std::bad_alloc const&) {  // on this rank alone; other errors are those of all, which have the same sums
+    } catch (std::bad_alloc const&) {  // on this rank alone; what optimizers reject, options and shapes, all reject
         if (ranks != nullptr) ranks->must([] { throw; });
         throw;
     }
