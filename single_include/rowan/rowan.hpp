@@ -14720,9 +14720,8 @@ public:
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for more.
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
-    /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
-    void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
-    /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
+    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
+    /// of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
     static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
                                              std::size_t stride, std::vector<std::vector<std::int64_t>>& wanted);
     /// and these have come.
@@ -14836,6 +14835,7 @@ private:
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -14929,7 +14929,7 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     auto const ranks = static_cast<std::size_t>(group.size());
     std::vector<std::size_t> counts, asked(ranks * tables.size());
     for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const& t : tables) t.append_counts(counts, r);
+        for (auto const& t : tables) counts.push_back(t.wanted_counts()[r]);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<std::vector<std::int64_t>> wanted;
@@ -15030,15 +15030,16 @@ ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::
     for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
     rows_.reserve(all.size());
     for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
-        bool others = false;
+        std::optional<std::size_t> mine;  // this rank has one piece at most
         for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
             std::size_t const piece = all[next].number;
             pieces_.push_back(piece);
-            is_own(piece) ? static_cast<void>(places_[piece - own_begin()] = rows_.size())
-                          : static_cast<void>(others = true);
+            if (is_own(piece)) mine = piece - own_begin();
         }
-        for (std::size_t i = begin; i < next && next - begin > 1; ++i) {
-            if (is_own(all[i].number)) shared_[all[i].number - own_begin()] = 1;
+        bool const others = !mine || next - begin > 1;
+        if (mine) {
+            places_[*mine] = rows_.size();
+            shared_[*mine] = others ? 1 : 0;
         }
         if (others) of_others_.push_back(rows_.size());
         offsets_.push_back(begin);
@@ -15216,12 +15217,11 @@ class FetchedShards final : public FetchedTables {
 public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
         find(tables);
-        for (int r = 0; r < group.size(); ++r) {
-            std::vector<std::size_t> counts;
-            for (auto const& f : fetches_) f.append_counts(counts, static_cast<std::size_t>(r));
-            auto const n = static_cast<std::int64_t>(total(counts));
-            most_of_one = std::max(most_of_one, n);
-            of_others += n;
+        for (std::size_t r = 0; r < static_cast<std::size_t>(group.size()); ++r) {
+            std::size_t n = 0;
+            for (auto const& f : fetches_) n += f.wanted_counts()[r];
+            most_of_one = std::max(most_of_one, static_cast<std::int64_t>(n));
+            of_others += static_cast<std::int64_t>(n);
         }
     }
     FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
@@ -15233,7 +15233,7 @@ public:
         std::size_t const ranks = static_cast<std::size_t>(ahead.size());
         for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
             a.counts.push_back(told ? 1 : 0);
-            for (auto const& f : fetches_) f.append_counts(a.counts, r);
+            for (auto const& f : fetches_) a.counts.push_back(f.wanted_counts()[r]);
             a.counts.resize((r + 1) * (tables.size() + 1));
         }
         a.their_counts.resize(a.counts.size());
@@ -21204,7 +21204,11 @@ public:
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
-            met_.others_have(k) ? static_cast<void>(std::copy_n(sum, width_, shared_.data() + k * width_)) : call();
+            if (met_.others_have(k)) {
+                std::copy_n(sum, width_, shared_.data() + k * width_);
+            } else {
+                call();
+            }
         };
         if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
             own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
@@ -23358,11 +23362,11 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
-///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back without these numbers,
-///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
-///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
-///          with a byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read
-///          of parameters and states
+///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
+///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
+///          one node of the tree and there is no options.clip. With options.overlap, memory for the batches of one more
+///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
+///          steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <utility>
 
 namespace rowan::inline v0 {
 

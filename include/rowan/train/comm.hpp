@@ -80,11 +80,11 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
-///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back without these numbers,
-///          with a byte for each row if some have no gradient, where the parts of each rank are one node of the tree and
-///          there is no options.clip. With options.overlap, memory for the batches of one more step, three exchanges more
-///          with a byte for each row, and a thread in each step. Every options.check_every steps, one agreement and one read
-///          of parameters and states
+///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
+///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
+///          one node of the tree and there is no options.clip. With options.overlap, memory for the batches of one more
+///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
+///          steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -35,12 +35,11 @@ class FetchedShards final : public FetchedTables {
 public:
     FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
         find(tables);
-        for (int r = 0; r < group.size(); ++r) {
-            std::vector<std::size_t> counts;
-            for (auto const& f : fetches_) f.append_counts(counts, static_cast<std::size_t>(r));
-            auto const n = static_cast<std::int64_t>(total(counts));
-            most_of_one = std::max(most_of_one, n);
-            of_others += n;
+        for (std::size_t r = 0; r < static_cast<std::size_t>(group.size()); ++r) {
+            std::size_t n = 0;
+            for (auto const& f : fetches_) n += f.wanted_counts()[r];
+            most_of_one = std::max(most_of_one, static_cast<std::int64_t>(n));
+            of_others += static_cast<std::int64_t>(n);
         }
     }
     FetchedShards(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec, std::span<TableRows const> tables,
@@ -52,7 +51,7 @@ public:
         std::size_t const ranks = static_cast<std::size_t>(ahead.size());
         for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
             a.counts.push_back(told ? 1 : 0);
-            for (auto const& f : fetches_) f.append_counts(a.counts, r);
+            for (auto const& f : fetches_) a.counts.push_back(f.wanted_counts()[r]);
             a.counts.resize((r + 1) * (tables.size() + 1));
         }
         a.their_counts.resize(a.counts.size());

@@ -17,7 +17,6 @@
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
-#include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

@@ -61,9 +61,8 @@ public:
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for more.
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
-    /// The same in steps, for exchanges that go on meanwhile. The numbers of rows to ask rank r for:
-    void append_counts(std::vector<std::size_t>& all, std::size_t rank) const { all.push_back(send_[rank]); }
-    /// the numbers of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
+    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
+    /// of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
     static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
                                              std::size_t stride, std::vector<std::vector<std::int64_t>>& wanted);
     /// and these have come.

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -105,7 +106,7 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     auto const ranks = static_cast<std::size_t>(group.size());
     std::vector<std::size_t> counts, asked(ranks * tables.size());
     for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const& t : tables) t.append_counts(counts, r);
+        for (auto const& t : tables) counts.push_back(t.wanted_counts()[r]);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<std::vector<std::int64_t>> wanted;
@@ -206,15 +207,16 @@ ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::
     for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
     rows_.reserve(all.size());
     for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
-        bool others = false;
+        std::optional<std::size_t> mine;  // this rank has one piece at most
         for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
             std::size_t const piece = all[next].number;
             pieces_.push_back(piece);
-            is_own(piece) ? static_cast<void>(places_[piece - own_begin()] = rows_.size())
-                          : static_cast<void>(others = true);
+            if (is_own(piece)) mine = piece - own_begin();
         }
-        for (std::size_t i = begin; i < next && next - begin > 1; ++i) {
-            if (is_own(all[i].number)) shared_[all[i].number - own_begin()] = 1;
+        bool const others = !mine || next - begin > 1;
+        if (mine) {
+            places_[*mine] = rows_.size();
+            shared_[*mine] = others ? 1 : 0;
         }
         if (others) of_others_.push_back(rows_.size());
         offsets_.push_back(begin);

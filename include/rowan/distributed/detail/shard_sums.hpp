@@ -74,7 +74,11 @@ public:
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
-            met_.others_have(k) ? static_cast<void>(std::copy_n(sum, width_, shared_.data() + k * width_)) : call();
+            if (met_.others_have(k)) {
+                std::copy_n(sum, width_, shared_.data() + k * width_);
+            } else {
+                call();
+            }
         };
         if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
             own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
