@@ -8,6 +8,8 @@
 #include "parts.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -61,7 +63,7 @@ Tensor<T> shard(Tensor<T> const& table, Partition const& p, int rank) {
 
 /// Whether every rank has its rows of what one process computes.
 template <class T>
-void check(std::vector<SelectedRows<T>> const& all, std::vector<int> const& sizes, std::int64_t block = 2, int at = 0) {
+void check(std::vector<SelectedRows<T>> const& all, std::vector<int> const& sizes, std::int64_t block = 2, int at = 0, int per_node = 0) {
     std::int64_t const height = all[0].height();
     std::size_t const width = all[0].row_size();
     auto const table = whole<T>(height, width);
@@ -91,9 +93,9 @@ void check(std::vector<SelectedRows<T>> const& all, std::vector<int> const& size
             update_rows(Cpu{2}, gradient, [](auto sum, auto to) { std::ranges::transform(sum, to.begin(), dtype<T>::narrow); }, seen);
             good &= bits(seen) == bits(to_dense(sums));
             return good ? 1 : 0;
-        });
+        }, per_node);
         for (int const r : right) {
-            CAPTURE(n, block, at, all.size(), width, height);
+            CAPTURE(n, block, at, per_node, all.size(), width, height);
             CHECK(r == 1);
         }
     }
@@ -108,6 +110,53 @@ TEST_CASE("shards have the bits of the whole table, for any number of ranks", "[
     for (std::size_t const n : {3U, 13U, 64U}) check(parts::make<float>(n, 60, 2, 40), {2, 4});
     check(parts::make<float>(2, 9000, 4, 3), {2});      // rows that several threads sum
     check(parts::make<float>(2, 9000, 4, 6000), {2});
+}
+
+TEST_CASE("shards on several nodes have the bits of the whole table", "[distributed]") {
+    auto const all = parts::make<float>(8, 300, 5, 500);
+    check(all, {4, 6, 8}, 7, 1, 2);
+    check(all, {8}, 64, 0, 4);
+    check(all, {3, 5, 6}, 7, 0, 3);  // nodes of other sizes
+    check(parts::make<float>(8, 9, 3, 2), {4, 8}, 1, 0, 2);
+    check(parts::make<float>(8, 0, 3, 10), {4}, 2, 0, 2);
+    check(parts::make<float>(8, 30, 0, 10), {4}, 2, 0, 2);
+    check(parts::make<bfloat16>(8, 90, 3, 100), {4}, 2, 0, 2);
+    check(parts::make<test::dual>(8, 40, 3, 100), {4}, 2, 0, 2);
+}
+
+/// Counts the bytes that a rank sends to other nodes.
+struct Counting : test::Ranks {
+    Counting(test::Ranks const& ranks, std::size_t* to, bool counts = false) : test::Ranks(ranks), bytes(to), counted(counts) {}
+    std::optional<Nodes<Counting>> nodes() const {
+        auto all = test::Ranks::nodes();
+        if (!all) return {};
+        return Nodes<Counting>{Counting(all->node, bytes), Counting(all->across, bytes, true), std::move(all->begins)};
+    }
+    auto alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts, std::span<std::byte> out, std::span<std::size_t const> out_counts) const {
+        for (std::size_t r = 0; r < counts.size(); ++r) *bytes += !counted || static_cast<int>(r) == rank() ? 0 : counts[r] * unit;
+        return test::Ranks::alltoallv(unit, in, counts, out, out_counts);
+    }
+    std::size_t* bytes;
+    bool counted;
+};
+
+TEST_CASE("a row that all ranks of a node look up travels to it once", "[distributed]") {
+    constexpr std::int64_t rows = 64, width = 3;
+    auto const sent = test::on_ranks(4, [&](auto const& comm) {
+        std::size_t bytes = 0;
+        ShardedTable<float, Cpu, Counting> table(Counting(comm, &bytes), {rows, 1, comm.size()}, width, first<float>);
+        std::vector<std::int64_t> ids(rows);
+        std::iota(ids.begin(), ids.end(), 0);
+        typename ShardedTable<float, Cpu, Counting>::Lookup lookup;
+        auto const out = table.gather(Cpu{1}, ids, lookup);
+        bool const good = bits(out) == bits(whole<float>(rows, width));
+        static_cast<void>(table.exchange(Cpu{1}, lookup, out));
+        return good ? static_cast<std::int64_t>(bytes) : -1;
+    }, 2);
+    // The numbers of the 16 rows of one rank of the other node, as many rows for it, and their gradients.
+    if (sent.size() == 4) {
+        for (auto const s : sent) CHECK(s == 16 * (8 + 2 * width * 4));
+    }
 }
 
 TEST_CASE("shards without rows, rows without elements, and other element types", "[distributed]") {

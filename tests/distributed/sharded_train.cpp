@@ -264,6 +264,10 @@ TEST_CASE("nets on several nodes have the bits of one process", "[distributed]")
         };
         same_bits(run, {4, 5}, 2);
     }
+    // 7 batches: steps whose parts are one node of the tree on each rank and node, on each rank alone, or on none
+    for (std::int64_t const parts : {2, 3, 4, 7, 8}) {
+        same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); }, {4, 6, 8}, 2);
+    }
 }
 
 TEST_CASE("every optimizer has the bits of a whole table on shards", "[distributed]") {

@@ -49,7 +49,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
             own.push_back(&parameters.find(tables[i].table->name()));
             asked.push_back({own[i], tables[i].table->placement, named[i]});
         }
-        auto const fetched = fetch_rows(group, exec, asked);
+        auto const fetched = fetch_rows(group, node_route(group), exec, asked);
         fetched->ask({});
         fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
         fetched->end_rest(own);

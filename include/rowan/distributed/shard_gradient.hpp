@@ -6,7 +6,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/only_checking.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/met_rows.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/shard_sums.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>

@@ -8,7 +8,7 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/row_shards.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/partition.hpp>

@@ -7,6 +7,7 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/dense_exchange.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
+#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shards.hpp>
@@ -72,9 +73,11 @@ public:
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const override {
-        return fetch_rows(group_, exec, tables);
+        return fetch_rows(group_, route_, exec, tables);
     }
-    void begin_overlap() const override {
+    void begin(bool overlap) const override {
+        route_ = node_route(group_);
+        if (!overlap) return;
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
@@ -120,6 +123,7 @@ private:
 
     C comm_;
     GroupOf<C> group_;
+    mutable std::shared_ptr<NodeRoute const> route_;
     mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
 };
 

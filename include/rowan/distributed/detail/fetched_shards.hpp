@@ -9,9 +9,12 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
+#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/returned_gradients.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
+#include <rowan/distributed/detail/row_transfers.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
@@ -33,9 +36,12 @@ namespace rowan::inline v0::detail {
 /// Keeps where the rows are.
 class FetchedShards final : public FetchedTables {
 public:
-    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
+    FetchedShards(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                  std::span<TableRows const> tables)
+        : group_(group), exec_(exec), route_(route) {
         find(tables);
-        for (std::size_t r = 0; r < static_cast<std::size_t>(group.size()); ++r) {
+        if (route_ != nullptr) together = static_cast<int>(route_->places);
+        for (std::size_t r = 0; r < fetches_[0].wanted_counts().size(); ++r) {
             std::size_t n = 0;
             for (auto const& f : fetches_) n += f.wanted_counts()[r];
             most_of_one = std::max(most_of_one, static_cast<std::int64_t>(n));
@@ -62,7 +68,7 @@ public:
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
         std::vector<std::size_t> room;
-        bool even = !words.empty();  // whether each rank asks the others for about as many
+        bool even = !words.empty() && route_ == nullptr;  // whether each rank asks the others for about as many
         for (int r = 0; r < group_.size() && !words.empty(); ++r) {
             auto const& of_rank = words[words.size() == 1 ? 0 : static_cast<std::size_t>(r)];
             room.push_back(static_cast<std::size_t>(of_rank[1]));
@@ -90,10 +96,15 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
+        if (route_ != nullptr) return begin_by_nodes(own);
         begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
-        take_rows(rest_, 0);
+        if (route_ != nullptr) {
+            by_nodes_.wait();
+        } else {
+            take_rows(rest_, 0);
+        }
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto const bytes = own[t]->row_values().elements().bytes;
             auto const& come = travelling_[t];
@@ -115,7 +126,7 @@ private:
     void find(std::span<TableRows const> tables) {
         for (auto const& t : tables) {
             partitions_.push_back(t.placement.on(t.own->spec().dims[0], group_.size()));
-            fetches_.emplace_back(exec_, Slots(partitions_.back()), group_.rank(), "ids", t.rows);
+            fetches_.emplace_back(exec_, Slots(partitions_.back(), route_), group_.rank(), "ids", t.rows);
             numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
         travelling_.resize(fetches_.size());
@@ -139,7 +150,6 @@ private:
         FetchedShards const* now;
         std::vector<Value> own;  // aliases
         std::vector<std::size_t> counts, their_counts, equal;
-        std::vector<std::vector<std::int64_t>> wanted;
         ListTransfer lists;
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
@@ -159,7 +169,7 @@ private:
         }
         a.told = true;
         auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
-        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each, a.wanted));
+        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each));
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.
@@ -180,7 +190,7 @@ private:
                 which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
             }
             travelling_[t].which_come.resize(f.received());
-            lists.push_back(f.fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
+            lists.push_back(f.request().fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
         }
         a.lists.begin(a.group, std::move(lists));
         a.next = &FetchedShards::send_rows;
@@ -224,6 +234,23 @@ private:
         }
         return counts;
     }
+    /// The rows that others ask for, or some of them, in `sent`.
+    static void read(Cpu exec, Value const& own, Buffer<std::int64_t> const& rows, Travelling& to) {
+        to.sent = own.row_values().gather(exec, rows);
+        auto const dims = to.sent.elements().dims;
+        to.row_bytes = to.sent.elements().element_size;
+        for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
+    }
+    void begin_by_nodes(std::span<Value const* const> own) {
+        std::vector<FetchTransfer::Rows> all;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto& r = travelling_[t];
+            read(exec_, *own[t], fetches_[t].asked(), r);
+            r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
+            all.push_back({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+        }
+        by_nodes_.begin(group_, std::move(all));
+    }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
                     std::uint8_t number) {
@@ -237,12 +264,9 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            r.sent = own[t]->row_values().gather(exec, r.which.empty() ? f.asked() : some);
-            auto const e = r.sent.elements();
-            r.row_bytes = e.element_size;
-            for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            read(exec, *own[t], r.which.empty() ? f.asked() : some, r);
             r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
-            lists.push_back({r.row_bytes, e.bytes, r.counts, bytes_of(r.part), r.come_counts});
+            lists.push_back({r.row_bytes, r.sent.elements().bytes, r.counts, bytes_of(r.part), r.come_counts});
         }
         transfer.begin(group, std::move(lists));
     }
@@ -271,6 +295,8 @@ private:
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
     ListTransfer rest_;
+    std::shared_ptr<NodeRoute const> route_;
+    FetchTransfer by_nodes_;        // of a route
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<ReturnedGradients> back_;

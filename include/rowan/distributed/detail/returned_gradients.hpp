@@ -9,7 +9,8 @@
 #include <rowan/core/device.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
+#include <rowan/distributed/detail/row_transfers.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -40,28 +41,26 @@ public:
             pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
             width = std::max(width, g.node.row_bytes);
         }
-        std::vector<ListExchange> lists;
+        std::vector<GiveTransfer::Pieces> lookups;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& fetch = fetches_[gradients_[i].table];
+            auto const& g = gradients_[i];
             auto& p = pieces_[i];
-            lists.push_back(
-                fetch.give(gradients_[i].node.row_bytes, bytes_of(std::as_const(p.send)), bytes_of(p.came)));
-            if (!gradients_[i].all)
-                lists.push_back(fetch.give(1, bytes_of(std::as_const(p.send_which)), bytes_of(p.came_which)));
+            lookups.push_back({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                               bytes_of(p.came), g.all, p.send_which, p.came_which});
         }
-        lists_.begin(group, std::move(lists), most_asked * width <= most_joined);
+        transfer_.begin(group, std::move(lookups), most_asked * width <= most_joined);
     }
 
-    bool test() { return lists_.test(); }
+    bool test() { return transfer_.test(); }
 
     /// The sums of this rank's rows, not narrowed, as FetchedTables::end_sum.
     std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions, std::span<std::int64_t const> keys) {
-        lists_.wait();
+        transfer_.wait(exec, keys);
         std::vector<RowPieces> sums;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             auto const& g = gradients_[i];
             auto const& p = pieces_[i];
-            MetRows const met(fetches_[g.table], rank_, p.own_which, p.came_which);
+            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
             auto out = g.node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
@@ -115,7 +114,7 @@ private:
     int rank_;
     std::vector<Gradient> gradients_;
     std::vector<Pieces> pieces_;
-    ListTransfer lists_;
+    GiveTransfer transfer_;
 };
 
 }  // namespace rowan::inline v0::detail

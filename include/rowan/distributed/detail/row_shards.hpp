@@ -10,10 +10,13 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/row_transfers.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
@@ -56,6 +59,10 @@ public:
     std::int64_t number() const { return number_; }  ///< of the table, that of an agreement on rank 0
     /// Tells where the rows are, in a table with this number.
     void set(Slots slots, std::int64_t number) {
+        after_agreement(group(), [&] {
+            if (number_ == 0) route_ = node_route(group());
+            lookup_slots_ = slots.by(route_);
+        });
         slots_ = std::move(slots);
         number_ = number;
     }
@@ -89,7 +96,7 @@ public:
                 throw ShapeError(
                     "local().shape(0)", std::to_string(height_of(local)),
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
-            fetch = std::make_shared<RowFetch>(exec, slots_, comm_.rank(), field, ids);
+            fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
             if (fetch->others() != fetch->received())  // the row of -1, which is the last
                 std::ranges::fill(others.row(fetch->received()), dtype<T>::narrow(typename dtype<T>::sum{}));
@@ -103,8 +110,9 @@ public:
             auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            auto const list = fetch->fetch(bytes, bytes_of(answers), came);
-            exchange_lists(all, {list});
+            FetchTransfer transfer;
+            transfer.begin(all, {{fetch.get(), bytes, bytes_of(answers), came}});
+            transfer.wait();
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -146,15 +154,17 @@ public:
             g.fetch_ = lookup.fetch_;
             g.value_ = out_grad.reshaped({fetch.plan().size(), width});
             g.height_ = slots_.rows_of(comm_.rank());
-            g.met_ = MetRows(fetch, comm_.rank());
+            g.met_ = fetch.met();
             g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
             ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            auto const list = g.fetch_->give(bytes, bytes_of(std::as_const(send)), bytes_of(g.came_));
-            exchange_lists(group(), {list});
+            GiveTransfer transfer;
+            transfer.begin(group(), {{g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)),
+                                      bytes_of(g.came_)}});
+            transfer.wait(exec, ShardSums<T>::keys_of(*g.fetch_));
         });
         return g;
     }
@@ -187,7 +197,7 @@ private:
         void take(RowPieces&& sums) override {
             auto const& slots = shards.slots_;
             int const rank = shards.comm_.rank();
-            for (auto& row : sums.rows) row -= slots.splits()[static_cast<std::size_t>(rank)];
+            for (auto& row : sums.rows) row -= slots.begin_of(rank);
             sums.height = slots.rows_of(rank);
             rows.take(std::move(sums));
         }
@@ -197,7 +207,8 @@ private:
     };
 
     C comm_;
-    Slots slots_;
+    Slots slots_, lookup_slots_;  // the latter by the route
+    std::shared_ptr<NodeRoute const> route_;
     std::int64_t number_ = 0, lookups_ = 0;
 };
 

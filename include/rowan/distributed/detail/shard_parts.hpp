@@ -5,7 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>

@@ -8,7 +8,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/detail/tree_sum.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/met_rows.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
 
@@ -37,12 +38,11 @@ public:
     ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
         : met_(met), width_(value.row_size()), rows_(fetch.own()),
           own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(keys_of(fetch)) {
         for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
-        std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
         pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
-                   ranks_};
+                   keys_};
         auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
         trees_.assign(threads, pieces_.tree());
         tree_sums_ = Buffer<S>(threads * width_);
@@ -51,6 +51,12 @@ public:
     ShardSums& operator=(ShardSums const&) = delete;
     ~ShardSums() = default;
 
+    /// Each rank is a part.
+    static std::vector<std::int64_t> keys_of(RowFetch const& fetch) {
+        std::vector<std::int64_t> keys(fetch.ranks());
+        std::iota(keys.begin(), keys.end(), std::int64_t{0});
+        return keys;
+    }
     std::size_t width() const { return width_; }
     /// This rank's rows of its lookup, and then those of which others have pieces.
     std::span<std::int64_t const> rows() const { return rows_; }
@@ -130,7 +136,7 @@ private:
     Buffer<std::int64_t> rows_;
     RowSums<T> own_;
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
-    std::vector<std::int64_t> ranks_;
+    std::vector<std::int64_t> keys_;
     MetRows::Pieces pieces_;
     std::vector<TreeSum> trees_;  // of each thread
     Buffer<S> tree_sums_;

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/tree_sum.hpp>
+#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
@@ -20,7 +21,8 @@ namespace rowan::inline v0::detail {
 /// Rows of tables on any ranks, to ask for.
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
 ///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
+                                          Cpu exec, std::span<TableRows const> tables);
 
 /// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
 /// cost     five exchanges, with a byte more for each row

@@ -7,7 +7,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/distributed/detail/fetched_shards.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
-#include <rowan/distributed/detail/shard_exchange.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,9 +18,10 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
+ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                         std::shared_ptr<NodeRoute const> const& route, Cpu exec,
                                                          std::span<TableRows const> tables) {
-    return std::make_unique<FetchedShards>(group, exec, tables);
+    return std::make_unique<FetchedShards>(group, route, exec, tables);
 }
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
@@ -55,7 +56,7 @@ ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group,
     Slots const slots(partition);
     auto dealt = dealt_pieces(exec, partition, slots, nodes);
     auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
-    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
+    for (auto& row : sums.rows) row = partition.global(rank, row - slots.begin_of(rank));
     return sums;
 }
 

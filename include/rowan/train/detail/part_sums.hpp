@@ -21,15 +21,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Whether the parts of each rank are one node of the tree, or none.
-inline bool one_node_each(std::int64_t total, Ranks const& ranks) {
-    for (int r = 0; r < ranks.size(); ++r) {
-        auto const parts = PartRange::of_rank(total, r, ranks.size());
-        if (firsts_of_nodes(parts.begin, parts.end, total).size() > 1) return false;
-    }
-    return true;
-}
-
 /// Gradients of rows that were fetched.
 struct FetchedGradients {
     struct One {

@@ -83,6 +83,7 @@ public:
     /// Their sums, not narrowed. The pieces of rank r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) = 0;
 
+    int together = 1;                                // so many ranks' gradients of a row are summed first
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
     std::int64_t most_of_one = 0, of_others = 0;     // of them: of one other rank at most, and of all others
@@ -149,8 +150,9 @@ public:
                           Placement const* own) const = 0;
     /// Finds which ranks have these rows of sharded tables, which may differ between ranks, and exchanges nothing.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
-    /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
-    virtual void begin_overlap() const = 0;
+    /// When they have agreed on a training, before the other functions. With `overlap`, functions may overlap with a step:
+    /// begin_fetch, and BegunSum::gather.
+    virtual void begin(bool overlap) const = 0;
     /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
     /// thread does not use meanwhile; or null, if the ranks cannot do so.
     virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
@@ -181,6 +183,18 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     NamedValues alone;
     f(alone);
     return 0;
+}
+
+/// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
+inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
+    auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
+    auto const several = [&](int rank, int n) {
+        return firsts_of_nodes(first(rank), first(rank + n), total).size() > 1;
+    };
+    for (int r = 0; r < ranks.size(); ++r) {
+        if (several(r, 1) || (r % together == 0 && several(r, together))) return false;
+    }
+    return true;
 }
 
 /// The rows of a sharded table that this process has, ascending: without ranks, all.

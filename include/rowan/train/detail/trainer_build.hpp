@@ -41,12 +41,11 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         });
         detail::add_variables(same, all, "first value");
     });
-    if (overlap_) {
-        comm_.ranks()->must([this] {
-            comm_.ranks()->begin_overlap();
-            sums_.overlap(ready());
-        });
-    }
+    if (comm_.ranks() == nullptr) return;
+    comm_.ranks()->must([this] {
+        comm_.ranks()->begin(overlap_);
+        if (overlap_) sums_.overlap(ready());
+    });
 }
 
 template <class T, class Device>

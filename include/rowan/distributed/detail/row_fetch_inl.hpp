@@ -1,0 +1,185 @@
+// rowan/distributed/detail/row_fetch_inl.hpp: the functions of row_fetch.hpp.
+#pragma once
+
+#include <rowan/distributed/detail/row_fetch.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/parallel.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts, std::size_t stride) {
+    for (std::size_t r = 0; r < send.size(); ++r) receive.push_back(counts[r * stride]);
+    asked.resize(total(receive));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
+}
+
+/// Tells the ranks of a group what is asked of each.
+inline void tell_requests(ProcessGroup const& group, std::span<RowRequest* const> requests) {
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts, asked(ranks * requests.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (auto const* const q : requests) counts.push_back(q->send[r]);
+    }
+    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < requests.size(); ++k)
+        lists.push_back(requests[k]->tell(std::span(asked).subspan(k), requests.size()));
+    exchange_lists(group, std::move(lists));
+    for (auto* const q : requests) q->wanted = {};
+}
+
+ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
+    : slots_(slots), rank_(rank), plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
+    auto rows = plan_.rows();
+    if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
+    auto& send = request_.send;
+    send = counts_in(slots.splits(), rows);
+    auto const me = slots.position(static_cast<std::size_t>(rank));
+    own_begin_ = total(std::span(send).first(me));
+    auto const own = rows.subspan(own_begin_, std::exchange(send[me], 0)),
+               after = rows.subspan(own_begin_ + own.size());
+    own_.assign(own.begin(), own.end());
+    for (auto& row : own_) row -= slots.begin_of(rank);
+    request_.wanted.reserve(own_begin_ + after.size());
+    request_.wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
+    request_.wanted.insert(request_.wanted.end(), after.begin(), after.end());
+    if (auto const* const by = route()) {  // of the ranks at a place, together
+        for (std::size_t q = 0; q < by->places; ++q) send[q] = total(std::span(send).subspan(q * by->nodes, by->nodes));
+        send.resize(by->places);
+    }
+    places_ =
+        Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
+    auto* const places = places_.data();
+    parallel_work(exec, plan_.size() * 4, plan_.rows().size(), std::size_t{1} << 13,
+                  [=, this](std::size_t begin, std::size_t end) {
+                      auto const offsets = plan_.offsets(), positions = plan_.positions();
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t const at = place(k);
+                          std::int64_t const to = at < others() ? ~static_cast<std::int64_t>(at) : own_[at - others()];
+                          for (auto i = offsets[k]; i < offsets[k + 1]; ++i)
+                              places[positions[static_cast<std::size_t>(i)]] = to;
+                      }
+                  });
+}
+
+ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
+                                                           std::span<std::size_t const> counts, std::size_t stride) {
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < tables.size(); ++k) lists.push_back(tables[k].request_.tell(counts.subspan(k), stride));
+    return lists;
+}
+
+ROWAN_FUNCTION void RowFetch::has_been_asked() {
+    request_.wanted = {};
+    set_asked(std::move(request_.asked), request_.receive);
+}
+
+ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+    asked_ = std::move(slots);
+    asked_counts_ = std::move(counts);
+    for (auto& row : asked_) row -= slots_.begin_of(rank_);
+}
+
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+    if (auto const* const route = tables[0].route()) return ask_nodes(*route, tables);
+    std::vector<RowRequest*> requests;
+    for (auto& t : tables) requests.push_back(&t.request_);
+    tell_requests(group, requests);
+    for (auto& t : tables) t.has_been_asked();
+}
+
+// A message: the number of rows of each table, these rows, and what is left of the room.
+ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                  std::span<std::size_t const> most) {
+    std::size_t const ranks = most.size(), me = static_cast<std::size_t>(group.rank());
+    std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
+    words[me] = 0;
+    for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
+    std::vector<std::int64_t> messages, come(total(come_words));
+    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
+        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
+            messages.push_back(static_cast<std::int64_t>(tables[k].request_.send[r]));
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            auto const& q = tables[k].request_;
+            auto const from = q.wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);  // none for this rank
+            messages.insert(messages.end(), from, from + static_cast<std::ptrdiff_t>(q.send[r]));
+            sent[k] += q.send[r];
+        }
+        messages.resize(end += words[r]);
+    }
+    exchange_lists(group,
+                   {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
+    for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
+        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
+            auto& q = tables[k].request_;
+            auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
+            q.receive.push_back(n);
+            if (n == 0) continue;
+            auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
+            q.asked.insert(q.asked.end(), rows.begin(), rows.end());
+            row += n;
+        }
+    }
+    for (auto& t : tables) t.has_been_asked();
+}
+
+// In each list, slots ascend by nodes.
+ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
+    : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
+    std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
+    for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
+    for (std::size_t q = 0, at = 0; q < route.places; at += mates.receive[q++])
+        lists.push_back({route.rank(route.node, q), std::span(asked).subspan(at, mates.receive[q])});
+    met = MetRows(lists, {}, remote);
+    auto const& rows = met.rows();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        for (std::size_t const piece : met.pieces_of(k)) places[piece] = k;
+    }
+    nodes.wanted.assign(rows.begin(), rows.end());
+    nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
+}
+
+ROWAN_FUNCTION void RowFetch::ask_nodes(NodeRoute const& route, std::span<RowFetch> tables) {
+    std::vector<RowRequest*> in_node, across;
+    for (auto& t : tables) in_node.push_back(&t.request_);
+    tell_requests(*route.groups->node, in_node);
+    std::vector<std::shared_ptr<RowRelay>> relays;
+    for (auto& t : tables) {
+        relays.push_back(std::make_shared<RowRelay>(route, t.request_, t.slots_, t.rank_));
+        across.push_back(&relays.back()->nodes);
+    }
+    tell_requests(*route.groups->across, across);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& relay = *relays[k];
+        auto rows = std::move(relay.nodes.asked);
+        auto counts = relay.nodes.receive;
+        for (std::size_t i = 0, q = 0; q < relay.lists.size(); ++q) {
+            std::size_t const before = rows.size();
+            for (std::int64_t const row : relay.lists[q].rows) {
+                if (relay.remote[i++] == 0) rows.push_back(row);
+            }
+            counts.push_back(rows.size() - before);
+        }
+        tables[k].set_asked(std::move(rows), std::move(counts));
+        tables[k].relay_ = std::move(relays[k]);
+    }
+}
+
+ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {
+    std::vector<RowsOfRank> lists;
+    auto const* const by = route();
+    for (std::size_t c = 0, at = 0; c < asked_counts_.size(); at += asked_counts_[c++]) {
+        std::size_t const rank = by == nullptr ? c : c < by->nodes ? by->rank(c, 0) : by->rank(by->node, c - by->nodes);
+        lists.push_back({rank, std::span(asked_).subspan(at, asked_counts_[c])});
+    }
+    return {lists, {static_cast<std::size_t>(rank_), own_}, asked, own};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
