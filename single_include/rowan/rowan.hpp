@@ -3101,7 +3101,8 @@ struct Nodes {
 /// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
 ///
 /// A model may also have
-/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it.
+/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it. Sums of
+///   rows and lookups of sharded tables then send less from node to node.
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
@@ -7942,6 +7943,49 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/distributed/detail/node_route.hpp: NodeRoute, the way of rows between ranks of several nodes.
+
+namespace rowan::inline v0::detail {
+
+/// Rows that the ranks of a node ask those of other nodes for travel between nodes once: those of ranks at a place, by the
+/// rank at this place in the own node. All nodes have as many ranks, a power of two, so that these are a node of the tree
+/// of sums.
+struct NodeRoute {
+    std::unique_ptr<NodeGroups> groups;
+    std::size_t nodes, places, node, place;  // the last two are this rank's
+
+    std::size_t rank(std::size_t node_, std::size_t place_) const { return node_ * places + place_; }
+    /// Where a rank is in an order in which those of a place are together.
+    std::size_t position(std::size_t rank) const { return rank % places * nodes + rank / places; }
+};
+
+/// The nodes of a group, or null if it has others. All ranks call it.
+std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/node_route_inl.hpp: the functions of node_route.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <bit>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+    auto groups = group.nodes();
+    if (groups == nullptr) return nullptr;
+    std::size_t const nodes = groups->count(), places = groups->places();
+    if (places == 1 || !std::has_single_bit(places) || nodes * places != static_cast<std::size_t>(group.size()))
+        return nullptr;
+    auto const rank = static_cast<std::size_t>(group.rank());
+    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
 
@@ -14112,6 +14156,7 @@ public:
     /// Their sums, not narrowed. The pieces of rank r are of the node of parts that begins with keys[r].
     virtual std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) = 0;
 
+    int together = 1;                                // so many ranks' gradients of a row are summed first
     std::vector<Value> rows;                         // of each table
     std::vector<std::vector<std::int64_t>> numbers;  // of these rows
     std::int64_t most_of_one = 0, of_others = 0;     // of them: of one other rank at most, and of all others
@@ -14178,8 +14223,9 @@ public:
                           Placement const* own) const = 0;
     /// Finds which ranks have these rows of sharded tables, which may differ between ranks, and exchanges nothing.
     virtual std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const = 0;
-    /// Before the functions that overlap with a step: begin_fetch, and BegunSum::gather.
-    virtual void begin_overlap() const = 0;
+    /// When they have agreed on a training, before the other functions. With `overlap`, functions may overlap with a step:
+    /// begin_fetch, and BegunSum::gather.
+    virtual void begin(bool overlap) const = 0;
     /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
     /// thread does not use meanwhile; or null, if the ranks cannot do so.
     virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
@@ -14210,6 +14256,18 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     NamedValues alone;
     f(alone);
     return 0;
+}
+
+/// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
+inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
+    auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
+    auto const several = [&](int rank, int n) {
+        return firsts_of_nodes(first(rank), first(rank + n), total).size() > 1;
+    };
+    for (int r = 0; r < ranks.size(); ++r) {
+        if (several(r, 1) || (r % together == 0 && several(r, together))) return false;
+    }
+    return true;
 }
 
 /// The rows of a sharded table that this process has, ascending: without ranks, all.
@@ -14281,7 +14339,8 @@ namespace rowan::inline v0::detail {
 /// Rows of tables on any ranks, to ask for.
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
 ///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables);
+std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
+                                          Cpu exec, std::span<TableRows const> tables);
 
 /// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
 /// cost     five exchanges, with a byte more for each row
@@ -14293,6 +14352,409 @@ std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, Proce
 /// cost     every row sent once to the rank that has it
 RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
                        RowPieces const& nodes, std::int64_t total, Placement const& placement);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/met_rows.hpp: MetRows, rows that several ranks have named.
+
+namespace rowan::inline v0::detail {
+
+/// Distinct rows that ascend, for which a rank has pieces.
+struct RowsOfRank {
+    std::size_t rank;
+    std::span<std::int64_t const> rows;
+};
+
+/// The rows that this rank or others name, and the pieces that each has for them: the sum of its contributions. Pieces
+/// are numbered: those of others, one list after another, and then this rank's own.
+class MetRows {
+public:
+    MetRows() = default;
+    /// The lists are of different ranks. Only rows with a nonzero number in `which` and `own_which`; if both are empty, all.
+    /// cost     a merge of the lists
+    MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own, std::span<std::uint8_t const> which = {},
+            std::span<std::uint8_t const> own_which = {});
+
+    Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
+    /// The pieces of row k, in the order of ranks.
+    std::span<std::size_t const> pieces_of(std::size_t k) const {
+        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
+    }
+    /// Where a row of own.rows is in rows(), or after those, one of of_others().
+    std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
+    /// Those in rows() of which other ranks have pieces, ascending.
+    std::vector<std::size_t> const& of_others() const { return of_others_; }
+    /// Whether other ranks have a piece of row i of own.rows.
+    bool others_have(std::size_t i) const { return shared_[i] != 0; }
+
+    /// Where pieces are, each of so many bytes: piece i of others is came[i]; own(i) is the address of that of
+    /// own.rows[i]. Rank r brings the node of parts that begins with keys[r].
+    struct Pieces {
+        ElementSums type;
+        std::size_t bytes;
+        std::byte const* came;
+        std::function<std::byte const*(std::size_t)> own;
+        std::span<std::int64_t const> keys;
+
+        /// Sums pieces.
+        TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
+    };
+    /// The sum of row k: the address of the only piece, or `to`, where it is written.
+    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
+    /// Writes the sums of all rows.
+    void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
+
+private:
+    std::size_t own_begin() const { return ends_.empty() ? 0 : ends_.back(); }
+
+    std::vector<std::size_t> ends_, ranks_;  // of each list of others
+    std::size_t own_rank_ = 0;
+    Buffer<std::int64_t> rows_;
+    std::vector<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
+    std::vector<std::size_t> places_, of_others_;
+    std::vector<std::uint8_t> shared_;  // of own rows
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/met_rows_inl.hpp: the functions of met_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// A piece of a rank for a row.
+struct NumberedPiece {
+    std::int64_t row;
+    std::size_t number;
+};
+
+/// Merges lists that ascend, of equal rows the first list first. The loop has no branch that depends on rows.
+inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPiece const> b, NumberedPiece* to) {
+    auto const *x = a.data(), *y = b.data();
+    auto const *const x_end = x + a.size(), *const y_end = y + b.size();
+    while (x != x_end && y != y_end) {
+        bool const second = y->row < x->row;
+        *to++ = *(second ? y : x);
+        y += second ? 1 : 0;
+        x += second ? 0 : 1;
+    }
+    std::copy(y, y_end, std::copy(x, x_end, to));
+}
+
+ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
+                                std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
+    : own_rank_(own.rank) {
+    struct List {
+        std::size_t rank, first;  // its first piece
+        std::span<std::int64_t const> rows;
+        std::span<std::uint8_t const> which;
+    };
+    bool const some = !which.empty() || !own_which.empty();
+    std::vector<List> lists;
+    std::size_t end = 0;
+    for (auto const& of_rank : others) {
+        std::size_t const n = of_rank.rows.size();
+        if (n != 0) lists.push_back({of_rank.rank, end, of_rank.rows, some ? which.subspan(end, n) : which});
+        ends_.push_back(end += n);
+        ranks_.push_back(of_rank.rank);
+    }
+    lists.push_back({own.rank, end, own.rows, own_which});
+    std::ranges::sort(lists, {}, &List::rank);
+    Buffer<NumberedPiece> all;
+    all.reserve(end + own.rows.size());
+    std::vector<std::size_t> cuts{0};  // lists that ascend
+    for (auto const& list : lists) {
+        for (std::size_t i = 0; i < list.rows.size(); ++i) {
+            if (!some || list.which[i] != 0) all.push_back({list.rows[i], list.first + i});
+        }
+        cuts.push_back(all.size());
+    }
+    for (Buffer<NumberedPiece> merged(cuts.size() > 2 ? all.size() : 0); cuts.size() > 2; std::swap(all, merged)) {
+        std::vector<std::size_t> ends{0};
+        for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) {
+            std::size_t const last = std::min(i + 2, cuts.size() - 1);
+            auto const list = std::span<NumberedPiece const>(all);
+            merge_pieces(list.subspan(cuts[i], cuts[i + 1] - cuts[i]),
+                         list.subspan(cuts[i + 1], cuts[last] - cuts[i + 1]), merged.data() + cuts[i]);
+            ends.push_back(cuts[last]);
+        }
+        cuts = std::move(ends);
+    }
+    places_.resize(own.rows.size());
+    shared_.assign(places_.size(), 0);
+    for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
+    rows_.reserve(all.size());
+    for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
+        std::optional<std::size_t> mine;  // this rank has one piece at most
+        for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
+            std::size_t const piece = all[next].number;
+            pieces_.push_back(piece);
+            if (piece >= end) mine = piece - end;
+        }
+        bool const has_others = !mine || next - begin > 1;
+        if (mine) {
+            places_[*mine] = rows_.size();
+            shared_[*mine] = has_others ? 1 : 0;
+        }
+        if (has_others) of_others_.push_back(rows_.size());
+        offsets_.push_back(begin);
+        rows_.push_back(all[begin].row);
+    }
+    offsets_.push_back(all.size());
+}
+
+ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
+                                                std::byte* to) const {
+    auto const of_row = pieces_of(k);
+    auto const address = [&](std::size_t piece) {
+        return piece < own_begin() ? pieces.came + piece * pieces.bytes : pieces.own(piece - own_begin());
+    };
+    if (of_row.size() == 1) return address(of_row[0]);
+    tree.begin(to);
+    for (std::size_t const piece : of_row) {
+        auto const list = static_cast<std::size_t>(std::ranges::upper_bound(ends_, piece) - ends_.begin());
+        tree.add(pieces.keys[list < ranks_.size() ? ranks_[list] : own_rank_], address(piece));
+    }
+    tree.end();
+    return to;
+}
+
+ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
+    std::size_t const bytes = pieces.bytes;
+    if (bytes == 0) return;
+    parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
+                  [&](std::size_t first, std::size_t last) {
+                      auto tree = pieces.tree();
+                      for (std::size_t k = first; k < last; ++k) {
+                          auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
+                          if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);
+                      }
+                  });
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/slots.hpp: Slots, the rows of a table in an order in which those of a rank are together.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of a partition in another order, in which those of a rank are together: a row's slot is begin_of(owner) + local.
+/// The ranks come in their order, or, with a route, those of place 0 in all nodes first.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
+    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
+    explicit Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route = nullptr);
+
+    /// The same rows by another route.
+    Slots by(std::shared_ptr<NodeRoute const> route) const { return {partition_, heights_, grows_, std::move(route)}; }
+
+    /// The rank at position p has slots [splits[p], splits[p + 1]).
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::size_t position(std::size_t rank) const { return route_ == nullptr ? rank : route_->position(rank); }
+    std::int64_t begin_of(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
+    std::int64_t rows_of(int rank) const { return heights_[static_cast<std::size_t>(rank)]; }
+    std::int64_t height() const { return partition_.height; }  ///< rows are below it
+    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
+    bool grows() const { return grows_; }
+    std::shared_ptr<NodeRoute const> const& route() const { return route_; }
+    /// The slots of rows; size() for none.
+    /// errors   IndexError for the first that is not a row of the table
+    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+
+private:
+    Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+          std::shared_ptr<NodeRoute const> route);
+
+    Partition partition_;
+    std::vector<std::int64_t> splits_, begins_, heights_;
+    bool grows_ = false;
+    std::shared_ptr<NodeRoute const> route_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/slots_inl.hpp: the functions of slots.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <atomic>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                            std::shared_ptr<NodeRoute const> route)
+    : partition_(partition), splits_(heights.size() + 1), begins_(heights.size()), heights_(std::move(heights)),
+      grows_(grows), route_(std::move(route)) {
+    for (std::size_t r = 0; r < heights_.size(); ++r) splits_[position(r) + 1] = heights_[r];
+    for (std::size_t p = 1; p < splits_.size(); ++p) splits_[p] += splits_[p - 1];
+    for (std::size_t r = 0; r < heights_.size(); ++r) begins_[r] = splits_[position(r)];
+}
+
+/// The number of rows of each rank.
+inline std::vector<std::int64_t> heights_of(Partition const& partition) {
+    std::vector<std::int64_t> heights;
+    for (int r = 0; r < partition.ranks; ++r) heights.push_back(partition.rows_of(r));
+    return heights;
+}
+
+ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
+    : Slots(partition, heights_of(partition), false, std::move(route)) {}
+
+ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
+    : Slots({*std::ranges::max_element(heights) * static_cast<std::int64_t>(heights.size()), 1,
+             static_cast<int>(heights.size())},
+            {heights.begin(), heights.end()}, true, std::move(route)) {}
+
+ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    Buffer<std::int64_t> slots(rows.size());
+    std::int64_t const least = grows_ ? -1 : 0;
+    // The slot of a row, or -1 if it is not one.
+    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
+        if (row < least || row >= p.height) return std::int64_t{-1};
+        if (row < 0) return size;
+        auto const [rank, local] = p.place(row);
+        auto const owner = static_cast<std::size_t>(rank);
+        return local < heights_[owner] ? begins_[owner] + local : -1;
+    };
+    std::atomic<bool> good{true};
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        rows.visit([&](auto list) {
+            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
+        });
+        if (bad) good = false;
+    });
+    if (good) return slots;
+    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
+    if (!grows_) throw IndexError(field, i, rows[i], height());
+    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/row_fetch.hpp: RowFetch, the rows that ranks ask each other for.
+
+namespace rowan::inline v0::detail {
+
+/// Rows, distinct of each rank, that this rank asks each rank of a group for, and those that each asks it for.
+struct RowRequest {
+    std::vector<std::int64_t> wanted;        // rank 0's first, until all are told
+    std::vector<std::size_t> send, receive;  // how many, of each rank
+    Buffer<std::int64_t> asked;              // rank 0's first
+
+    /// The exchange of row numbers, where rank r asks this one for counts[r * stride].
+    ListExchange tell(std::span<std::size_t const> counts, std::size_t stride);
+    /// Sends the rows that were asked for, answers[i] is that of asked[i], and receives those of `wanted`.
+    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
+        return {row_bytes, answers, receive, rows.first(total(send) * row_bytes), send};
+    }
+    /// The other way: a piece for each row of `wanted` goes to its rank, which receives those of `asked`.
+    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
+        return {row_bytes, pieces.first(total(send) * row_bytes), send, in, receive};
+    }
+};
+
+/// What the ranks of a node ask this rank for: rows of the ranks at its place in all nodes. It asks each other node once
+/// for a row.
+struct RowRelay {
+    Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
+    std::vector<RowsOfRank> lists;      // of them
+    std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
+    MetRows met;                       // those of other nodes
+    std::vector<std::size_t> places;   // of each of these: in met.rows()
+    RowRequest nodes;                  // met.rows(), of the ranks at this place
+
+    RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
+};
+
+/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
+class RowFetch {
+public:
+    RowFetch() = default;
+    /// errors   IndexError if an id is not a row of the table
+    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
+
+    /// Tells the owners the rows of several tables, of the same route.
+    /// cost     two exchanges; by nodes, two in the node and two between nodes
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    /// The same without a route in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for
+    /// more.
+    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
+    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
+    /// of these rows, where rank r asks table k for counts[r * stride + k];
+    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
+                                             std::size_t stride);
+    /// and these have come.
+    void has_been_asked();
+
+    /// Of slots. The last of its rows may be none.
+    RowPlan<> const& plan() const { return plan_; }
+    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
+    std::size_t received() const { return total(request_.send); }  ///< the number of distinct rows of other ranks
+    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
+    std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
+    Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
+    /// The same that other ranks want, or have asked a rank of this place in their nodes for; lists that ascend.
+    Buffer<std::int64_t> const& asked() const { return asked_; }
+    std::vector<std::size_t> const& asked_counts() const { return asked_counts_; }  ///< of each list
+    /// Of the rows of other ranks: of each rank, or place in the nodes.
+    std::vector<std::size_t> const& wanted_counts() const { return request_.send; }
+    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
+    std::size_t place(std::size_t k) const {
+        if (k < own_begin_) return k;
+        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
+    }
+    std::size_t ranks() const { return slots_.splits().size() - 1; }  ///< the number of ranks
+    /// The rows of this rank that its ids or others name, all or some; `asked` is of asked(). Pieces are by the first of
+    /// the ranks that a list is of.
+    MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
+
+    RowRequest const& request() const { return request_; }  ///< of the ranks, or of those of the node
+    RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route
+    NodeRoute const* route() const { return slots_.route().get(); }
+
+    /// The address of the row of id i: in this rank's table, or among the others that have come.
+    struct Rows {
+        std::byte const *table, *came;
+        std::int64_t const* places;
+        std::size_t bytes;
+
+        std::byte const* operator()(std::size_t i) const {
+            std::int64_t const at = places[i];
+            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
+                           : came + static_cast<std::size_t>(~at) * bytes;
+        }
+    };
+    Rows rows(void const* table, void const* came, std::size_t bytes) const {
+        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
+    }
+
+private:
+    static void ask_nodes(NodeRoute const& route, std::span<RowFetch> tables);
+    void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
+
+    Slots slots_;
+    int rank_ = 0;
+    RowPlan<> plan_;
+    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
+    std::size_t own_begin_ = 0;    // of plan_.rows()
+    RowRequest request_;
+    Buffer<std::int64_t> own_, asked_;
+    std::vector<std::size_t> asked_counts_;
+    std::shared_ptr<RowRelay const> relay_;
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -14677,216 +15139,55 @@ ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, Ro
 
 #endif
 
-// rowan/distributed/detail/shard_exchange.hpp: Slots, RowFetch and MetRows, rows that lie on several ranks.
-
-namespace rowan::inline v0::detail {
-
-/// The rows of a partition in another order, in which those of a rank are together: slots [splits[r], splits[r + 1])
-/// are rank r's, and a row's slot is splits[owner] + local.
-class Slots {
-public:
-    Slots() = default;
-    explicit Slots(Partition const& partition);
-    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    explicit Slots(std::span<std::int64_t const> heights);
-
-    std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::int64_t height() const { return partition_.height; }  ///< rows are below it
-    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
-    std::int64_t rows_of(int rank) const {
-        auto const r = static_cast<std::size_t>(rank);
-        return splits_[r + 1] - splits_[r];
-    }
-    bool grows() const { return grows_; }
-    /// The slots of rows; size() for none.
-    /// errors   IndexError for the first that is not a row of the table
-    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
-
-private:
-    Partition partition_;
-    std::vector<std::int64_t> splits_;
-    bool grows_ = false;
-};
-
-/// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
-class RowFetch {
-public:
-    RowFetch() = default;
-    /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
-
-    /// Tells the owners the rows of several tables.
-    /// cost     two exchanges
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
-    /// The same in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for more.
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
-    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
-    /// of these rows, where rank r asks table k for counts[r * stride + k]; `wanted` has those for others;
-    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
-                                             std::size_t stride, std::vector<std::vector<std::int64_t>>& wanted);
-    /// and these have come.
-    void has_been_asked();
-    /// Sends the rows that were asked for, answers[i] is that of asked()[i], and receives received() others.
-    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
-        return {row_bytes, answers, receive_, rows.first(received() * row_bytes), send_};
-    }
-    /// The other way: a piece for each row that fetch received goes to its owner, which receives those of asked().
-    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
-        return {row_bytes, pieces.first(received() * row_bytes), send_, in, receive_};
-    }
-    /// Of slots. The last of its rows may be none.
-    RowPlan<> const& plan() const { return plan_; }
-    Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
-    std::size_t received() const { return total(send_); }  ///< the number of distinct rows of other ranks
-    std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
-    std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
-    Buffer<std::int64_t> const& own() const { return own_; }      ///< distinct rows of this rank, as in its table
-    Buffer<std::int64_t> const& asked() const { return asked_; }  ///< the same that other ranks want, rank 0's first
-    std::vector<std::size_t> const& asked_counts() const { return receive_; }  ///< of each rank
-    std::vector<std::size_t> const& wanted_counts() const { return send_; }    ///< of the rows of other ranks, of each
-    /// Where a row of plan() is: below others(), among those that others have; or others() plus its number in own().
-    std::size_t place(std::size_t k) const {
-        if (k < own_begin_) return k;
-        return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
-    }
-
-    /// The address of the row of id i: in this rank's table, or among the others that have come.
-    struct Rows {
-        std::byte const *table, *came;
-        std::int64_t const* places;
-        std::size_t bytes;
-
-        std::byte const* operator()(std::size_t i) const {
-            std::int64_t const at = places[i];
-            return at >= 0 ? table + static_cast<std::size_t>(at) * bytes
-                           : came + static_cast<std::size_t>(~at) * bytes;
-        }
-    };
-    Rows rows(void const* table, void const* came, std::size_t bytes) const {
-        return {static_cast<std::byte const*>(table), static_cast<std::byte const*>(came), places_.data(), bytes};
-    }
-
-private:
-    RowPlan<> plan_;
-    Tensor<std::int64_t> places_;  // for each id, its row in the table of this rank, or ~i of the others
-    std::size_t own_begin_ = 0;    // of plan_.rows()
-    std::int64_t first_slot_ = 0;  // of this rank
-    std::vector<std::size_t> send_, receive_;
-    Buffer<std::int64_t> own_, asked_;
-};
-
-/// The rows of this rank that its lookup or those of others name, and the pieces that each has for them: the sum of its
-/// contributions.
-class MetRows {
-public:
-    MetRows() = default;
-    /// Of the rows in fetch.own() or asked(), only those with a nonzero number in a list; an empty list names all.
-    /// cost     a merge of the lists of the ranks
-    MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own = {},
-            std::span<std::uint8_t const> asked = {});
-
-    Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
-    /// Where a row of fetch.own() is in rows(), or after those, one of of_others().
-    std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
-    /// Those in rows() of which other ranks have pieces, ascending.
-    std::vector<std::size_t> const& of_others() const { return of_others_; }
-    /// Whether other ranks have a piece of row i of fetch.own().
-    bool others_have(std::size_t i) const { return shared_[i] != 0; }
-
-    /// Where pieces are, each of so many bytes: that of fetch.asked()[i] is came[i]; own(i) is the address of that of
-    /// fetch.own()[i]. Rank r brings the node of parts that begins with keys[r].
-    struct Pieces {
-        ElementSums type;
-        std::size_t bytes;
-        std::byte const* came;
-        std::function<std::byte const*(std::size_t)> own;
-        std::span<std::int64_t const> keys;
-
-        /// Sums pieces.
-        TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
-    };
-    /// The sum of row k: the address of the only piece, or `to`, where it is written.
-    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
-    /// Writes the sums of all rows.
-    void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
-
-private:
-    std::span<std::size_t const> pieces_of(std::size_t k) const {
-        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
-    }
-    std::size_t own_begin() const { return own_rank_ == 0 ? 0 : ends_[own_rank_ - 1]; }
-    bool is_own(std::size_t piece) const { return piece >= own_begin() && piece < ends_[own_rank_]; }
-
-    std::vector<std::size_t> ends_;  // of each rank's pieces, which are numbered, rank 0's first
-    std::size_t own_rank_ = 0;
-    Buffer<std::int64_t> rows_;
-    std::vector<std::size_t> offsets_, pieces_;  // row k: pieces_[offsets_[k]] …
-    std::vector<std::size_t> places_, of_others_;
-    std::vector<std::uint8_t> shared_;  // of fetch.own()
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/shard_exchange_inl.hpp: the functions of shard_exchange.hpp.
+// rowan/distributed/detail/row_fetch_inl.hpp: the functions of row_fetch.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <optional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition) : partition_(partition), splits_{0} {
-    for (int r = 0; r < partition.ranks; ++r) splits_.push_back(splits_.back() + partition.rows_of(r));
+ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts, std::size_t stride) {
+    for (std::size_t r = 0; r < send.size(); ++r) receive.push_back(counts[r * stride]);
+    asked.resize(total(receive));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
 }
 
-ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights) : splits_{0}, grows_(true) {
-    for (std::int64_t const height : heights) splits_.push_back(splits_.back() + height);
-    auto const ranks = static_cast<int>(heights.size());
-    partition_ = {*std::ranges::max_element(heights) * ranks, 1, ranks};
-}
-
-ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    Buffer<std::int64_t> slots(rows.size());
-    std::int64_t const least = grows_ ? -1 : 0;
-    // The slot of a row, or -1 if it is not one.
-    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
-        if (row < least || row >= p.height) return std::int64_t{-1};
-        if (row < 0) return size;
-        auto const [rank, local] = p.place(row);
-        auto const owner = static_cast<std::size_t>(rank);
-        std::int64_t const s = splits_[owner] + local;
-        return s < splits_[owner + 1] ? s : -1;
-    };
-    std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        rows.visit([&](auto list) {
-            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
-        });
-        if (bad) good = false;
-    });
-    if (good) return slots;
-    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
-    if (!grows_) throw IndexError(field, i, rows[i], height());
-    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+/// Tells the ranks of a group what is asked of each.
+inline void tell_requests(ProcessGroup const& group, std::span<RowRequest* const> requests) {
+    auto const ranks = static_cast<std::size_t>(group.size());
+    std::vector<std::size_t> counts, asked(ranks * requests.size());
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (auto const* const q : requests) counts.push_back(q->send[r]);
+    }
+    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < requests.size(); ++k)
+        lists.push_back(requests[k]->tell(std::span(asked).subspan(k), requests.size()));
+    exchange_lists(group, std::move(lists));
+    for (auto* const q : requests) q->wanted = {};
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
-    : plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
+    : slots_(slots), rank_(rank), plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
     auto rows = plan_.rows();
     if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
-    send_ = counts_in(slots.splits(), rows);
-    auto const me = static_cast<std::size_t>(rank);
-    first_slot_ = slots.splits()[me];
-    own_begin_ = total(std::span(send_).first(me));
-    rows = rows.subspan(own_begin_, std::exchange(send_[me], 0));
-    own_.assign(rows.begin(), rows.end());
-    for (auto& row : own_) row -= first_slot_;
+    auto& send = request_.send;
+    send = counts_in(slots.splits(), rows);
+    auto const me = slots.position(static_cast<std::size_t>(rank));
+    own_begin_ = total(std::span(send).first(me));
+    auto const own = rows.subspan(own_begin_, std::exchange(send[me], 0)),
+               after = rows.subspan(own_begin_ + own.size());
+    own_.assign(own.begin(), own.end());
+    for (auto& row : own_) row -= slots.begin_of(rank);
+    request_.wanted.reserve(own_begin_ + after.size());
+    request_.wanted.assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(own_begin_));
+    request_.wanted.insert(request_.wanted.end(), after.begin(), after.end());
+    if (auto const* const by = route()) {  // of the ranks at a place, together
+        for (std::size_t q = 0; q < by->places; ++q) send[q] = total(std::span(send).subspan(q * by->nodes, by->nodes));
+        send.resize(by->places);
+    }
     places_ =
         Tensor<std::int64_t>::from_shape(Tensor<std::int64_t>::shape_type(ids.shape().begin(), ids.shape().end()));
     auto* const places = places_.data();
@@ -14903,37 +15204,28 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
 }
 
 ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
-                                                           std::span<std::size_t const> counts, std::size_t stride,
-                                                           std::vector<std::vector<std::int64_t>>& wanted) {
-    wanted.resize(tables.size());
+                                                           std::span<std::size_t const> counts, std::size_t stride) {
     std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        auto& t = tables[k];
-        auto const rows = t.plan_.rows();
-        wanted[k].assign(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(t.own_begin_));
-        auto const after = rows.subspan(t.own_begin_ + t.own_.size(), t.received() - t.own_begin_);
-        wanted[k].insert(wanted[k].end(), after.begin(), after.end());
-        for (std::size_t r = 0; r < t.send_.size(); ++r) t.receive_.push_back(counts[r * stride + k]);
-        t.asked_.resize(total(t.receive_));
-        lists.push_back(
-            {sizeof(std::int64_t), bytes_of(std::as_const(wanted[k])), t.send_, bytes_of(t.asked_), t.receive_});
-    }
+    for (std::size_t k = 0; k < tables.size(); ++k) lists.push_back(tables[k].request_.tell(counts.subspan(k), stride));
     return lists;
 }
 
 ROWAN_FUNCTION void RowFetch::has_been_asked() {
-    for (auto& row : asked_) row -= first_slot_;
+    request_.wanted = {};
+    set_asked(std::move(request_.asked), request_.receive);
+}
+
+ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+    asked_ = std::move(slots);
+    asked_counts_ = std::move(counts);
+    for (auto& row : asked_) row -= slots_.begin_of(rank_);
 }
 
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
-    auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * tables.size());
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const& t : tables) counts.push_back(t.wanted_counts()[r]);
-    }
-    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<std::vector<std::int64_t>> wanted;
-    exchange_lists(group, ask_for(tables, asked, tables.size(), wanted));
+    if (auto const* const route = tables[0].route()) return ask_nodes(*route, tables);
+    std::vector<RowRequest*> requests;
+    for (auto& t : tables) requests.push_back(&t.request_);
+    tell_requests(group, requests);
     for (auto& t : tables) t.has_been_asked();
 }
 
@@ -14947,12 +15239,12 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     std::vector<std::int64_t> messages, come(total(come_words));
     for (std::size_t r = 0, end = 0; r < ranks; ++r) {
         for (std::size_t k = 0; k < tables.size() && r != me; ++k)
-            messages.push_back(static_cast<std::int64_t>(tables[k].send_[r]));
+            messages.push_back(static_cast<std::int64_t>(tables[k].request_.send[r]));
         for (std::size_t k = 0; k < tables.size(); ++k) {
-            auto const& t = tables[k];
-            auto const rows = t.plan_.rows().subspan(sent[k], t.send_[r]);  // none for this rank
-            messages.insert(messages.end(), rows.begin(), rows.end());
-            sent[k] += r == me ? t.own_.size() : rows.size();
+            auto const& q = tables[k].request_;
+            auto const from = q.wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);  // none for this rank
+            messages.insert(messages.end(), from, from + static_cast<std::ptrdiff_t>(q.send[r]));
+            sent[k] += q.send[r];
         }
         messages.resize(end += words[r]);
     }
@@ -14960,122 +15252,251 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
                    {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
     for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
         for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
+            auto& q = tables[k].request_;
             auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
-            tables[k].receive_.push_back(n);
+            q.receive.push_back(n);
             if (n == 0) continue;
             auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
-            tables[k].asked_.insert(tables[k].asked_.end(), rows.begin(), rows.end());
+            q.asked.insert(q.asked.end(), rows.begin(), rows.end());
             row += n;
         }
     }
     for (auto& t : tables) t.has_been_asked();
 }
 
-/// A piece of a rank for a row.
-struct NumberedPiece {
-    std::int64_t row;
-    std::size_t number;
+// In each list, slots ascend by nodes.
+ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
+    : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
+    std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
+    for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
+    for (std::size_t q = 0, at = 0; q < route.places; at += mates.receive[q++])
+        lists.push_back({route.rank(route.node, q), std::span(asked).subspan(at, mates.receive[q])});
+    met = MetRows(lists, {}, remote);
+    auto const& rows = met.rows();
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        for (std::size_t const piece : met.pieces_of(k)) places[piece] = k;
+    }
+    nodes.wanted.assign(rows.begin(), rows.end());
+    nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
+}
+
+ROWAN_FUNCTION void RowFetch::ask_nodes(NodeRoute const& route, std::span<RowFetch> tables) {
+    std::vector<RowRequest*> in_node, across;
+    for (auto& t : tables) in_node.push_back(&t.request_);
+    tell_requests(*route.groups->node, in_node);
+    std::vector<std::shared_ptr<RowRelay>> relays;
+    for (auto& t : tables) {
+        relays.push_back(std::make_shared<RowRelay>(route, t.request_, t.slots_, t.rank_));
+        across.push_back(&relays.back()->nodes);
+    }
+    tell_requests(*route.groups->across, across);
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+        auto& relay = *relays[k];
+        auto rows = std::move(relay.nodes.asked);
+        auto counts = relay.nodes.receive;
+        for (std::size_t i = 0, q = 0; q < relay.lists.size(); ++q) {
+            std::size_t const before = rows.size();
+            for (std::int64_t const row : relay.lists[q].rows) {
+                if (relay.remote[i++] == 0) rows.push_back(row);
+            }
+            counts.push_back(rows.size() - before);
+        }
+        tables[k].set_asked(std::move(rows), std::move(counts));
+        tables[k].relay_ = std::move(relays[k]);
+    }
+}
+
+ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {
+    std::vector<RowsOfRank> lists;
+    auto const* const by = route();
+    for (std::size_t c = 0, at = 0; c < asked_counts_.size(); at += asked_counts_[c++]) {
+        std::size_t const rank = by == nullptr ? c : c < by->nodes ? by->rank(c, 0) : by->rank(by->node, c - by->nodes);
+        lists.push_back({rank, std::span(asked_).subspan(at, asked_counts_[c])});
+    }
+    return {lists, {static_cast<std::size_t>(rank_), own_}, asked, own};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/distributed/detail/row_transfers.hpp: FetchTransfer and GiveTransfer, rows and pieces for them on their way.
+
+namespace rowan::inline v0::detail {
+
+/// Rows of several tables on their way to the ranks that have asked for them; all have the same route.
+class FetchTransfer {
+public:
+    /// Rows of so many bytes: answers[i] is that of fetch->asked()[i], and fetch->received() others come.
+    struct Rows {
+        RowFetch const* fetch;
+        std::size_t bytes;
+        std::span<std::byte const> answers;
+        std::span<std::byte> come;
+    };
+    /// What they refer to must stay until `wait`.
+    void begin(ProcessGroup const& group, std::vector<Rows> tables);
+    void wait();
+
+private:
+    std::vector<Rows> tables_;
+    std::vector<Buffer<std::byte>> of_nodes_;  // what comes for the ranks of this node
+    ListTransfer lists_;
 };
 
-/// Merges lists that ascend, of equal rows the first list first. The loop has no branch that depends on rows.
-inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPiece const> b, NumberedPiece* to) {
-    auto const *x = a.data(), *y = b.data();
-    auto const *const x_end = x + a.size(), *const y_end = y + b.size();
-    while (x != x_end && y != y_end) {
-        bool const second = y->row < x->row;
-        *to++ = *(second ? y : x);
-        y += second ? 1 : 0;
-        x += second ? 0 : 1;
-    }
-    std::copy(y, y_end, std::copy(x, x_end, to));
-}
-
-ROWAN_FUNCTION MetRows::MetRows(RowFetch const& fetch, int rank, std::span<std::uint8_t const> own,
-                                std::span<std::uint8_t const> asked)
-    : own_rank_(static_cast<std::size_t>(rank)) {
-    bool const some = !own.empty() || !asked.empty();
-    Buffer<NumberedPiece> all;
-    all.reserve(fetch.asked().size() + fetch.own().size());
-    std::vector<std::size_t> cuts{0};  // lists that ascend
-    std::size_t end = 0, from = 0;
-    auto const add = [&](std::span<std::int64_t const> rows, std::span<std::uint8_t const> which) {
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!some || which[i] != 0) all.push_back({rows[i], end + i});
-        }
-        ends_.push_back(end += rows.size());
-        cuts.push_back(all.size());
+/// Pieces for the rows of several lookups on their way to the ranks that have the rows. What a node has for a row of
+/// another travels as one sum.
+class GiveTransfer {
+public:
+    /// A piece, of so many bytes, for each row that `fetch` has received; came[i] is for row i of fetch->asked(). Unless
+    /// `all` have one, on all ranks, there is a nonzero number for those that do.
+    struct Pieces {
+        RowFetch const* fetch;
+        ElementSums type;
+        std::size_t bytes;
+        std::span<std::byte const> send;
+        std::span<std::byte> came;
+        bool all = true;
+        std::span<std::uint8_t const> send_which = {};
+        std::span<std::uint8_t> came_which = {};
     };
-    for (std::size_t r = 0; r < fetch.asked_counts().size(); ++r) {
-        if (r == own_rank_) {
-            add(fetch.own(), own);
-        } else {
-            std::size_t const n = fetch.asked_counts()[r];
-            add(std::span(fetch.asked()).subspan(from, n), some ? asked.subspan(from, n) : asked);
-            from += n;
-        }
-    }
-    for (Buffer<NumberedPiece> merged(cuts.size() > 2 ? all.size() : 0); cuts.size() > 2; std::swap(all, merged)) {
-        std::vector<std::size_t> ends{0};
-        for (std::size_t i = 0; i + 1 < cuts.size(); i += 2) {
-            std::size_t const last = std::min(i + 2, cuts.size() - 1);
-            auto const list = std::span<NumberedPiece const>(all);
-            merge_pieces(list.subspan(cuts[i], cuts[i + 1] - cuts[i]),
-                         list.subspan(cuts[i + 1], cuts[last] - cuts[i + 1]), merged.data() + cuts[i]);
-            ends.push_back(cuts[last]);
-        }
-        cuts = std::move(ends);
-    }
-    places_.resize(fetch.own().size());
-    shared_.assign(places_.size(), 0);
-    for (auto* const list : {&offsets_, &pieces_, &of_others_}) list->reserve(all.size() + 1);
-    rows_.reserve(all.size());
-    for (std::size_t begin = 0, next = 0; begin < all.size(); begin = next) {
-        std::optional<std::size_t> mine;  // this rank has one piece at most
-        for (next = begin; next < all.size() && all[next].row == all[begin].row; ++next) {
-            std::size_t const piece = all[next].number;
-            pieces_.push_back(piece);
-            if (is_own(piece)) mine = piece - own_begin();
-        }
-        bool const others = !mine || next - begin > 1;
-        if (mine) {
-            places_[*mine] = rows_.size();
-            shared_[*mine] = others ? 1 : 0;
-        }
-        if (others) of_others_.push_back(rows_.size());
-        offsets_.push_back(begin);
-        rows_.push_back(all[begin].row);
-    }
-    offsets_.push_back(all.size());
-}
+    /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
+    void begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins = true);
+    bool test() { return lists_.test(); }
+    /// Rank r brings the node of parts that begins with keys[r].
+    void wait(Cpu exec, std::span<std::int64_t const> keys);
 
-ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
-                                                std::byte* to) const {
-    auto const address = [&](std::size_t piece) {
-        if (is_own(piece)) return pieces.own(piece - own_begin());
-        return pieces.came + (piece < own_begin() ? piece : piece - places_.size()) * pieces.bytes;
+private:
+    /// Those of the ranks of this node, for rows of the ranks at this place.
+    struct OfNode {
+        Buffer<std::byte> came, sums;
+        std::vector<std::uint8_t> came_which, sums_which;
     };
-    auto const of_row = pieces_of(k);
-    if (of_row.size() == 1) return address(of_row[0]);
-    tree.begin(to);
-    for (std::size_t const piece : of_row) {
-        auto const rank = std::ranges::upper_bound(ends_, piece) - ends_.begin();
-        tree.add(pieces.keys[static_cast<std::size_t>(rank)], address(piece));
+    static void sum(Cpu exec, Pieces const& pieces, OfNode& mine, std::span<std::int64_t const> keys);
+
+    std::vector<Pieces> lookups_;
+    std::vector<OfNode> of_node_;
+    ListTransfer lists_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_transfers_inl.hpp: the functions of row_transfers.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstring>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group, std::vector<Rows> tables) {
+    tables_ = std::move(tables);
+    auto const* const route = tables_[0].fetch->route();
+    std::vector<ListExchange> lists;
+    for (auto const& t : tables_) {
+        if (route == nullptr) {
+            lists.push_back(t.fetch->request().fetch(t.bytes, t.answers, t.come));
+            continue;
+        }
+        auto const& relay = *t.fetch->relay();
+        auto& rows = of_nodes_.emplace_back(relay.met.rows().size() * t.bytes);
+        lists.push_back(
+            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(rows)));
     }
-    tree.end();
-    return to;
+    lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
 }
 
-ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
-    std::size_t const bytes = pieces.bytes;
-    if (bytes == 0) return;
-    parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
-                  [&](std::size_t first, std::size_t last) {
-                      auto tree = pieces.tree();
-                      for (std::size_t k = first; k < last; ++k) {
-                          auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
-                          if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);
-                      }
-                  });
+ROWAN_FUNCTION void FetchTransfer::wait() {
+    lists_.wait();
+    auto const* const route = tables_[0].fetch->route();
+    if (route == nullptr) return;
+    std::vector<Buffer<std::byte>> answers;
+    std::vector<ListExchange> lists;
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        auto const& rows = tables_[t];
+        auto const& relay = *rows.fetch->relay();
+        auto& to = answers.emplace_back(relay.asked.size() * rows.bytes);
+        auto const* own = rows.answers.data() + total(relay.nodes.receive) * rows.bytes;
+        for (std::size_t i = 0; i < relay.asked.size() && rows.bytes != 0; ++i) {
+            bool const remote = relay.remote[i] != 0;
+            std::memcpy(to.data() + i * rows.bytes, remote ? of_nodes_[t].data() + relay.places[i] * rows.bytes : own,
+                        rows.bytes);
+            own += remote ? 0 : rows.bytes;
+        }
+        lists.push_back(rows.fetch->request().fetch(rows.bytes, bytes_of(std::as_const(to)), rows.come));
+    }
+    exchange_lists(*route->groups->node, std::move(lists));
+    of_nodes_.clear();
+}
+
+ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins) {
+    lookups_ = std::move(lookups);
+    if (lookups_.empty()) return;
+    auto const* const route = lookups_[0].fetch->route();
+    std::vector<ListExchange> lists;
+    for (auto const& p : lookups_) {
+        auto came = p.came;
+        auto which = p.came_which;
+        if (route != nullptr) {
+            std::size_t const n = p.fetch->relay()->asked.size();
+            auto& mine = of_node_.emplace_back(OfNode{Buffer<std::byte>(n * p.bytes), {}, {}, {}});
+            mine.came_which.resize(p.all ? 0 : n);
+            came = bytes_of(mine.came);
+            which = mine.came_which;
+        }
+        auto const& request = p.fetch->request();
+        lists.push_back(request.give(p.bytes, p.send, came));
+        if (!p.all) lists.push_back(request.give(1, std::as_bytes(p.send_which), std::as_writable_bytes(which)));
+    }
+    lists_.begin(route == nullptr ? group : *route->groups->node, std::move(lists), joins);
+}
+
+/// Sums the pieces for rows of other nodes.
+ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces const& pieces, OfNode& mine,
+                                      std::span<std::int64_t const> keys) {
+    auto const& relay = *pieces.fetch->relay();
+    std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
+    MetRows::Pieces const given{pieces.type, bytes, mine.came.data(), {}, keys};
+    if (pieces.all) {
+        mine.sums = Buffer<std::byte>(n * bytes);
+        return relay.met.sum(exec, given, mine.sums.data());
+    }
+    mine.sums = Buffer<std::byte>(n * bytes, std::byte{});
+    mine.sums_which.resize(n);
+    auto which = mine.came_which;
+    for (std::size_t i = 0; i < which.size(); ++i) which[i] = which[i] != 0 && relay.remote[i] != 0 ? 1 : 0;
+    MetRows const met(relay.lists, {}, which);
+    Buffer<std::byte> sums(met.rows().size() * bytes);
+    met.sum(exec, given, sums.data());
+    for (std::size_t k = 0; k < met.rows().size(); ++k) {
+        std::size_t const place = relay.places[met.pieces_of(k)[0]];
+        mine.sums_which[place] = 1;
+        if (bytes != 0) std::memcpy(mine.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
+    }
+}
+
+ROWAN_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
+    lists_.wait();
+    std::vector<ListExchange> lists;
+    for (std::size_t k = 0; k < of_node_.size(); ++k) {
+        auto const& p = lookups_[k];
+        auto& mine = of_node_[k];
+        auto const& relay = *p.fetch->relay();
+        sum(exec, p, mine, keys);
+        std::size_t at = total(relay.nodes.receive);
+        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(mine.sums)), p.came.first(at * p.bytes)));
+        if (!p.all)
+            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(mine.sums_which)),
+                                             std::as_writable_bytes(p.came_which.first(at))));
+        for (std::size_t i = 0; i < relay.asked.size(); ++i) {  // those for rows of this rank
+            if (relay.remote[i] != 0) continue;
+            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, mine.came.data() + i * p.bytes, p.bytes);
+            if (!p.all) p.came_which[at] = mine.came_which[i];
+            ++at;
+        }
+    }
+    if (!of_node_.empty()) exchange_lists(*lookups_[0].fetch->route()->groups->across, std::move(lists));
+    of_node_.clear();
 }
 
 }  // namespace rowan::inline v0::detail
@@ -15113,28 +15534,26 @@ public:
             pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
             width = std::max(width, g.node.row_bytes);
         }
-        std::vector<ListExchange> lists;
+        std::vector<GiveTransfer::Pieces> lookups;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& fetch = fetches_[gradients_[i].table];
+            auto const& g = gradients_[i];
             auto& p = pieces_[i];
-            lists.push_back(
-                fetch.give(gradients_[i].node.row_bytes, bytes_of(std::as_const(p.send)), bytes_of(p.came)));
-            if (!gradients_[i].all)
-                lists.push_back(fetch.give(1, bytes_of(std::as_const(p.send_which)), bytes_of(p.came_which)));
+            lookups.push_back({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                               bytes_of(p.came), g.all, p.send_which, p.came_which});
         }
-        lists_.begin(group, std::move(lists), most_asked * width <= most_joined);
+        transfer_.begin(group, std::move(lookups), most_asked * width <= most_joined);
     }
 
-    bool test() { return lists_.test(); }
+    bool test() { return transfer_.test(); }
 
     /// The sums of this rank's rows, not narrowed, as FetchedTables::end_sum.
     std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions, std::span<std::int64_t const> keys) {
-        lists_.wait();
+        transfer_.wait(exec, keys);
         std::vector<RowPieces> sums;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             auto const& g = gradients_[i];
             auto const& p = pieces_[i];
-            MetRows const met(fetches_[g.table], rank_, p.own_which, p.came_which);
+            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
             auto out = g.node.like();
             out.resize(met.rows().size());
             for (std::size_t k = 0; k < out.rows.size(); ++k)
@@ -15188,7 +15607,7 @@ private:
     int rank_;
     std::vector<Gradient> gradients_;
     std::vector<Pieces> pieces_;
-    ListTransfer lists_;
+    GiveTransfer transfer_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -15215,9 +15634,12 @@ namespace rowan::inline v0::detail {
 /// Keeps where the rows are.
 class FetchedShards final : public FetchedTables {
 public:
-    FetchedShards(ProcessGroup const& group, Cpu exec, std::span<TableRows const> tables) : group_(group), exec_(exec) {
+    FetchedShards(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                  std::span<TableRows const> tables)
+        : group_(group), exec_(exec), route_(route) {
         find(tables);
-        for (std::size_t r = 0; r < static_cast<std::size_t>(group.size()); ++r) {
+        if (route_ != nullptr) together = static_cast<int>(route_->places);
+        for (std::size_t r = 0; r < fetches_[0].wanted_counts().size(); ++r) {
             std::size_t n = 0;
             for (auto const& f : fetches_) n += f.wanted_counts()[r];
             most_of_one = std::max(most_of_one, static_cast<std::int64_t>(n));
@@ -15244,7 +15666,7 @@ public:
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
         std::vector<std::size_t> room;
-        bool even = !words.empty();  // whether each rank asks the others for about as many
+        bool even = !words.empty() && route_ == nullptr;  // whether each rank asks the others for about as many
         for (int r = 0; r < group_.size() && !words.empty(); ++r) {
             auto const& of_rank = words[words.size() == 1 ? 0 : static_cast<std::size_t>(r)];
             room.push_back(static_cast<std::size_t>(of_rank[1]));
@@ -15272,10 +15694,15 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
+        if (route_ != nullptr) return begin_by_nodes(own);
         begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
-        take_rows(rest_, 0);
+        if (route_ != nullptr) {
+            by_nodes_.wait();
+        } else {
+            take_rows(rest_, 0);
+        }
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto const bytes = own[t]->row_values().elements().bytes;
             auto const& come = travelling_[t];
@@ -15297,7 +15724,7 @@ private:
     void find(std::span<TableRows const> tables) {
         for (auto const& t : tables) {
             partitions_.push_back(t.placement.on(t.own->spec().dims[0], group_.size()));
-            fetches_.emplace_back(exec_, Slots(partitions_.back()), group_.rank(), "ids", t.rows);
+            fetches_.emplace_back(exec_, Slots(partitions_.back(), route_), group_.rank(), "ids", t.rows);
             numbers.emplace_back(t.rows.begin(), t.rows.end());
         }
         travelling_.resize(fetches_.size());
@@ -15321,7 +15748,6 @@ private:
         FetchedShards const* now;
         std::vector<Value> own;  // aliases
         std::vector<std::size_t> counts, their_counts, equal;
-        std::vector<std::vector<std::int64_t>> wanted;
         ListTransfer lists;
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
@@ -15341,7 +15767,7 @@ private:
         }
         a.told = true;
         auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
-        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each, a.wanted));
+        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each));
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.
@@ -15362,7 +15788,7 @@ private:
                 which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
             }
             travelling_[t].which_come.resize(f.received());
-            lists.push_back(f.fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
+            lists.push_back(f.request().fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
         }
         a.lists.begin(a.group, std::move(lists));
         a.next = &FetchedShards::send_rows;
@@ -15406,6 +15832,23 @@ private:
         }
         return counts;
     }
+    /// The rows that others ask for, or some of them, in `sent`.
+    static void read(Cpu exec, Value const& own, Buffer<std::int64_t> const& rows, Travelling& to) {
+        to.sent = own.row_values().gather(exec, rows);
+        auto const dims = to.sent.elements().dims;
+        to.row_bytes = to.sent.elements().element_size;
+        for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
+    }
+    void begin_by_nodes(std::span<Value const* const> own) {
+        std::vector<FetchTransfer::Rows> all;
+        for (std::size_t t = 0; t < fetches_.size(); ++t) {
+            auto& r = travelling_[t];
+            read(exec_, *own[t], fetches_[t].asked(), r);
+            r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
+            all.push_back({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+        }
+        by_nodes_.begin(group_, std::move(all));
+    }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
                     std::uint8_t number) {
@@ -15419,12 +15862,9 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            r.sent = own[t]->row_values().gather(exec, r.which.empty() ? f.asked() : some);
-            auto const e = r.sent.elements();
-            r.row_bytes = e.element_size;
-            for (std::size_t i = 1; i < e.dims.size(); ++i) r.row_bytes *= static_cast<std::size_t>(e.dims[i]);
+            read(exec, *own[t], r.which.empty() ? f.asked() : some, r);
             r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
-            lists.push_back({r.row_bytes, e.bytes, r.counts, bytes_of(r.part), r.come_counts});
+            lists.push_back({r.row_bytes, r.sent.elements().bytes, r.counts, bytes_of(r.part), r.come_counts});
         }
         transfer.begin(group, std::move(lists));
     }
@@ -15453,6 +15893,8 @@ private:
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
     ListTransfer rest_;
+    std::shared_ptr<NodeRoute const> route_;
+    FetchTransfer by_nodes_;        // of a route
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<ReturnedGradients> back_;
@@ -16058,9 +16500,10 @@ ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, Cpu exec,
+ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                         std::shared_ptr<NodeRoute const> const& route, Cpu exec,
                                                          std::span<TableRows const> tables) {
-    return std::make_unique<FetchedShards>(group, exec, tables);
+    return std::make_unique<FetchedShards>(group, route, exec, tables);
 }
 
 ROWAN_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
@@ -16095,7 +16538,7 @@ ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group,
     Slots const slots(partition);
     auto dealt = dealt_pieces(exec, partition, slots, nodes);
     auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
-    for (auto& row : sums.rows) row = partition.global(rank, row - slots.splits()[static_cast<std::size_t>(rank)]);
+    for (auto& row : sums.rows) row = partition.global(rank, row - slots.begin_of(rank));
     return sums;
 }
 
@@ -19167,7 +19610,7 @@ ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec
             own.push_back(&parameters.find(tables[i].table->name()));
             asked.push_back({own[i], tables[i].table->placement, named[i]});
         }
-        auto const fetched = fetch_rows(group, exec, asked);
+        auto const fetched = fetch_rows(group, node_route(group), exec, asked);
         fetched->ask({});
         fetched->begin_rest(own, [](std::size_t, Ids<> const&) {});
         fetched->end_rest(own);
@@ -21167,12 +21610,11 @@ public:
     ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
         : met_(met), width_(value.row_size()), rows_(fetch.own()),
           own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), ranks_(fetch.wanted_counts().size()) {
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(keys_of(fetch)) {
         for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
-        std::iota(ranks_.begin(), ranks_.end(), std::int64_t{0});
         pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
-                   ranks_};
+                   keys_};
         auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
         trees_.assign(threads, pieces_.tree());
         tree_sums_ = Buffer<S>(threads * width_);
@@ -21181,6 +21623,12 @@ public:
     ShardSums& operator=(ShardSums const&) = delete;
     ~ShardSums() = default;
 
+    /// Each rank is a part.
+    static std::vector<std::int64_t> keys_of(RowFetch const& fetch) {
+        std::vector<std::int64_t> keys(fetch.ranks());
+        std::iota(keys.begin(), keys.end(), std::int64_t{0});
+        return keys;
+    }
     std::size_t width() const { return width_; }
     /// This rank's rows of its lookup, and then those of which others have pieces.
     std::span<std::int64_t const> rows() const { return rows_; }
@@ -21260,7 +21708,7 @@ private:
     Buffer<std::int64_t> rows_;
     RowSums<T> own_;
     Storage<S> shared_;  // the sums of own rows of which others have pieces, too
-    std::vector<std::int64_t> ranks_;
+    std::vector<std::int64_t> keys_;
     MetRows::Pieces pieces_;
     std::vector<TreeSum> trees_;  // of each thread
     Buffer<S> tree_sums_;
@@ -21880,6 +22328,10 @@ public:
     std::int64_t number() const { return number_; }  ///< of the table, that of an agreement on rank 0
     /// Tells where the rows are, in a table with this number.
     void set(Slots slots, std::int64_t number) {
+        after_agreement(group(), [&] {
+            if (number_ == 0) route_ = node_route(group());
+            lookup_slots_ = slots.by(route_);
+        });
         slots_ = std::move(slots);
         number_ = number;
     }
@@ -21913,7 +22365,7 @@ public:
                 throw ShapeError(
                     "local().shape(0)", std::to_string(height_of(local)),
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
-            fetch = std::make_shared<RowFetch>(exec, slots_, comm_.rank(), field, ids);
+            fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
             if (fetch->others() != fetch->received())  // the row of -1, which is the last
                 std::ranges::fill(others.row(fetch->received()), dtype<T>::narrow(typename dtype<T>::sum{}));
@@ -21927,8 +22379,9 @@ public:
             auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            auto const list = fetch->fetch(bytes, bytes_of(answers), came);
-            exchange_lists(all, {list});
+            FetchTransfer transfer;
+            transfer.begin(all, {{fetch.get(), bytes, bytes_of(answers), came}});
+            transfer.wait();
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -21970,15 +22423,17 @@ public:
             g.fetch_ = lookup.fetch_;
             g.value_ = out_grad.reshaped({fetch.plan().size(), width});
             g.height_ = slots_.rows_of(comm_.rank());
-            g.met_ = MetRows(fetch, comm_.rank());
+            g.met_ = fetch.met();
             g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
             send = Storage<std::byte>(fetch.others() * bytes);
             ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            auto const list = g.fetch_->give(bytes, bytes_of(std::as_const(send)), bytes_of(g.came_));
-            exchange_lists(group(), {list});
+            GiveTransfer transfer;
+            transfer.begin(group(), {{g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)),
+                                      bytes_of(g.came_)}});
+            transfer.wait(exec, ShardSums<T>::keys_of(*g.fetch_));
         });
         return g;
     }
@@ -22011,7 +22466,7 @@ private:
         void take(RowPieces&& sums) override {
             auto const& slots = shards.slots_;
             int const rank = shards.comm_.rank();
-            for (auto& row : sums.rows) row -= slots.splits()[static_cast<std::size_t>(rank)];
+            for (auto& row : sums.rows) row -= slots.begin_of(rank);
             sums.height = slots.rows_of(rank);
             rows.take(std::move(sums));
         }
@@ -22021,7 +22476,8 @@ private:
     };
 
     C comm_;
-    Slots slots_;
+    Slots slots_, lookup_slots_;  // the latter by the route
+    std::shared_ptr<NodeRoute const> route_;
     std::int64_t number_ = 0, lookups_ = 0;
 };
 
@@ -22493,7 +22949,7 @@ struct KeyedTableFiles;
 
 /// A table by keys, which grows with them, as KeyedTable, and of which each rank has the rows of some keys: the hash of
 /// a key says which. All functions that take `exec`, the constructor, save and load are collective: every rank calls
-/// them, in one order, also with empty batches. The others are of this rank's rows.
+/// them, in one order, also with empty batches. The others are of this rank's rows. Rows travel as in ShardedTable.
 ///
 ///     ShardedKeyedTable<float, std::int64_t, Mpi> table(comm, {.width = 64});
 ///     auto& sums = table.add_state<float>({});                       // of rowwise_adagrad
@@ -22783,6 +23239,9 @@ struct TableFiles;
 ///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
 /// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+///
+/// Where all nodes of the communicator have as many ranks, a power of two above 1, a row that ranks of a node look up in
+/// another travels to it once, and one sum of their gradients goes back.
 template <class T, class Device, communicator C>
 class ShardedTable {
     static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
@@ -23364,7 +23823,8 @@ namespace layer {
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
 ///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
-///          one node of the tree and there is no options.clip. With options.overlap, memory for the batches of one more
+///          one node of the tree and there is no options.clip. Between nodes rows travel as in ShardedTable, but those for
+///          the next step. With options.overlap, memory for the batches of one more
 ///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
 ///          steps, one agreement and one read of parameters and states
 template <class Device>
@@ -31195,15 +31655,6 @@ ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces
 
 namespace rowan::inline v0::detail {
 
-/// Whether the parts of each rank are one node of the tree, or none.
-inline bool one_node_each(std::int64_t total, Ranks const& ranks) {
-    for (int r = 0; r < ranks.size(); ++r) {
-        auto const parts = PartRange::of_rank(total, r, ranks.size());
-        if (firsts_of_nodes(parts.begin, parts.end, total).size() > 1) return false;
-    }
-    return true;
-}
-
 /// Gradients of rows that were fetched.
 struct FetchedGradients {
     struct One {
@@ -31768,12 +32219,11 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         });
         detail::add_variables(same, all, "first value");
     });
-    if (overlap_) {
-        comm_.ranks()->must([this] {
-            comm_.ranks()->begin_overlap();
-            sums_.overlap(ready());
-        });
-    }
+    if (comm_.ranks() == nullptr) return;
+    comm_.ranks()->must([this] {
+        comm_.ranks()->begin(overlap_);
+        if (overlap_) sums_.overlap(ready());
+    });
 }
 
 template <class T, class Device>
@@ -32054,7 +32504,7 @@ private:
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
         back_.tables = fetched_.get();
-        if (!sums_early() || !detail::one_node_each(total_, *ranks_)) return;
+        if (!sums_early() || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([this](std::size_t table, std::size_t i) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         });
@@ -32160,6 +32610,7 @@ private:
     /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
     /// bit those that lack some.
     void find_fetched(detail::Ranks::Words& words) {
+        if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([&](std::size_t table, std::size_t i) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
             if (has == detail::RowsOf::others) return;
@@ -32663,9 +33114,11 @@ public:
         return RowReduction(group(), exec, type, std::move(nodes), total).finish();
     }
     std::unique_ptr<FetchedTables> fetch(Cpu exec, std::span<TableRows const> tables) const override {
-        return fetch_rows(group_, exec, tables);
+        return fetch_rows(group_, route_, exec, tables);
     }
-    void begin_overlap() const override {
+    void begin(bool overlap) const override {
+        route_ = node_route(group_);
+        if (!overlap) return;
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
@@ -32711,6 +33164,7 @@ private:
 
     C comm_;
     GroupOf<C> group_;
+    mutable std::shared_ptr<NodeRoute const> route_;
     mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
 };
 

@@ -41,7 +41,7 @@ struct KeyedTableFiles;
 
 /// A table by keys, which grows with them, as KeyedTable, and of which each rank has the rows of some keys: the hash of
 /// a key says which. All functions that take `exec`, the constructor, save and load are collective: every rank calls
-/// them, in one order, also with empty batches. The others are of this rank's rows.
+/// them, in one order, also with empty batches. The others are of this rank's rows. Rows travel as in ShardedTable.
 ///
 ///     ShardedKeyedTable<float, std::int64_t, Mpi> table(comm, {.width = 64});
 ///     auto& sums = table.add_state<float>({});                       // of rowwise_adagrad

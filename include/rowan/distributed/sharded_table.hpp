@@ -44,6 +44,9 @@ struct TableFiles;
 ///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
 /// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+///
+/// Where all nodes of the communicator have as many ranks, a power of two above 1, a row that ranks of a node look up in
+/// another travels to it once, and one sum of their gradients goes back.
 template <class T, class Device, communicator C>
 class ShardedTable {
     static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");

@@ -82,7 +82,8 @@ namespace layer {
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
 ///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
-///          one node of the tree and there is no options.clip. With options.overlap, memory for the batches of one more
+///          one node of the tree and there is no options.clip. Between nodes rows travel as in ShardedTable, but those for
+///          the next step. With options.overlap, memory for the batches of one more
 ///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
 ///          steps, one agreement and one read of parameters and states
 template <class Device>

@@ -1,4 +1,4 @@
-"""Runs a program under MPI on 2 to 4 hosts of this machine, one rank on each, joined by links with a delay and a rate.
+"""Runs a program under MPI on 2 to 4 hosts of this machine, one rank or more on each, joined by links with a delay and a rate.
 
     python3 tests/bench/mpi/hosts.py --hosts 2 --delay-ms 1 --rate-gbit 1 PROGRAM ARGUMENTS...
 
@@ -202,34 +202,37 @@ def write_agent(hosts, folder):
     return str(agent)
 
 
-def launcher(mpi, hosts, agent, folder):
-    """The words before a program that start a rank on each host, and the variables for them."""
-    names = ",".join(map(name, range(hosts)))
+def launcher(mpi, hosts, ranks, agent, folder):
+    """The words before a program that start `ranks` ranks on each host, and the variables for them."""
+    names = ",".join(f"{name(host)}:{ranks}" for host in range(hosts))
+    number = str(hosts * ranks)
     if mpi == "mpich":
-        return (["mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", agent, "-iface", DEVICE, "-n", str(hosts), "-hosts", names],
-                {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": DEVICE})
-    settings = {"plm_rsh_agent": agent, "orte_tmpdir_base": folder, "oob_tcp_if_include": DEVICE, "pml": "ob1", "btl": "tcp,self",
-                "btl_tcp_if_include": DEVICE, "mpi_yield_when_idle": str(int(hosts > len(os.sched_getaffinity(0))))}
-    return (["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "-np", str(hosts), "--host", names],
+        return (["mpiexec.mpich", "-launcher", "ssh", "-launcher-exec", agent, "-iface", DEVICE, "-n", number, "-hosts", names],
+                {"UCX_TLS": "tcp,self" if ranks == 1 else "tcp,self,sm", "UCX_NET_DEVICES": DEVICE})
+    settings = {"plm_rsh_agent": agent, "orte_tmpdir_base": folder, "oob_tcp_if_include": DEVICE, "pml": "ob1",
+                "btl": "tcp,self" if ranks == 1 else "tcp,self,vader", "btl_tcp_if_include": DEVICE,
+                "mpi_yield_when_idle": str(int(hosts * ranks > len(os.sched_getaffinity(0))))}
+    return (["mpirun.openmpi", "--allow-run-as-root", "--bind-to", "none", "-np", number, "--host", names],
             {f"OMPI_MCA_{key}": value for key, value in settings.items()})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=2, choices=(2, 3, 4))
+    parser.add_argument("--ranks", type=int, default=1, help="on each host")
     parser.add_argument("--delay-ms", type=float, default=1, help="from host to host, one way")
     parser.add_argument("--rate-gbit", type=float, default=1, help="Gbit/s of each host's link, in each direction")
     parser.add_argument("--mpi", default="openmpi", choices=("openmpi", "mpich"))
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="PROGRAM ARGUMENTS...")
     arguments = parser.parse_args()
-    if not arguments.command or arguments.delay_ms < 0 or arguments.rate_gbit <= 0:
-        parser.error("needs a program, a delay of at least 0 and a rate above 0")
+    if not arguments.command or arguments.ranks < 1 or arguments.delay_ms < 0 or arguments.rate_gbit <= 0:
+        parser.error("needs a program, at least one rank, a delay of at least 0 and a rate above 0")
     for number in ENDINGS:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     with tempfile.TemporaryDirectory() as folder:
         with joined_hosts(arguments.hosts, arguments.delay_ms / 1e3, arguments.rate_gbit * 1e9 / 8) as relay:
             agent = write_agent(arguments.hosts, folder)
-            words, variables = launcher(arguments.mpi, arguments.hosts, agent, folder)
+            words, variables = launcher(arguments.mpi, arguments.hosts, arguments.ranks, agent, folder)
             code = subprocess.call([agent, name(0), shlex.join([*words, *arguments.command])], env={**variables, **os.environ})
     print(f"relay: {relay.share:.0%} of a processor, {relay.packets} packets, {relay.dropped} dropped", file=sys.stderr)
     sys.exit(code)

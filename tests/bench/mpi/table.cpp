@@ -1,8 +1,9 @@
 // tests/bench/mpi/table.cpp: a step of a table of which each rank has some rows, gather, gradients and AdaGrad, in turns
 // with the same step of a whole table on one and two threads of rank 0, as the other ranks sleep.
 //
-//     mpirun -np 2 rowan_bench_mpi_table [--rows N] [--width N] [--lookups N] [--rounds N]
+//     mpirun -np 2 rowan_bench_mpi_table [--rows N] [--width N] [--lookups N] [--rounds N] [--per-node N]
 //
+// --per-node ranks are taken for a node, 0 for those of a machine: with 1, rows travel to each rank of another node.
 // Each rank looks up so many ids of log-uniform frequency; the whole table has those of one rank.
 // Prints milliseconds (medians), lookups of all ranks beside those of the whole table on one thread, and the share of
 // time in MPI.
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <stdexcept>
@@ -65,7 +67,13 @@ class Timed {
     }
 
 public:
-    explicit Timed(Mpi const& mpi) : mpi_(mpi) {}
+    explicit Timed(Mpi const& mpi, std::shared_ptr<double> time = std::make_shared<double>(0))
+        : ms(std::move(time)), mpi_(mpi) {}
+    std::optional<Nodes<Timed>> nodes() const {
+        auto all = mpi_.nodes();
+        if (!all) return {};
+        return Nodes<Timed>{Timed(all->node, ms), Timed(all->across, ms), std::move(all->begins)};
+    }
     int rank() const { return mpi_.rank(); }
     int size() const { return mpi_.size(); }
     void sum(std::span<std::int64_t> words) const {
@@ -88,7 +96,7 @@ public:
     void barrier() const { mpi_.barrier(); }
     void abort(std::string_view text) const { mpi_.abort(text); }
 
-    std::shared_ptr<double> ms = std::make_shared<double>(0);
+    std::shared_ptr<double> ms;
 
 private:
     Mpi mpi_;
@@ -96,7 +104,7 @@ private:
 
 struct Options {
     std::int64_t rows = std::int64_t{1} << 24;  // of 64 floats: 4 GiB
-    std::size_t width = 64, lookups = std::size_t{1} << 16, rounds = 21;
+    std::size_t width = 64, lookups = std::size_t{1} << 16, rounds = 21, per_node = 0;
 };
 
 Options parse(int argc, char** argv) {
@@ -105,7 +113,7 @@ Options parse(int argc, char** argv) {
         std::string_view const word = argv[i];
         if (++i == argc) throw std::invalid_argument(std::string(word).append(": a number is missing"));
         auto const n = std::stoull(argv[i]);
-        if (n == 0) throw std::invalid_argument(std::string(word).append(": 0, expected at least 1"));
+        if (n == 0 && word != "--per-node") throw std::invalid_argument(std::string(word).append(": 0, expected at least 1"));
         if (word == "--rows") {
             o.rows = static_cast<std::int64_t>(n);
         } else if (word == "--width") {
@@ -114,6 +122,8 @@ Options parse(int argc, char** argv) {
             o.lookups = n;
         } else if (word == "--rounds") {
             o.rounds = n;
+        } else if (word == "--per-node") {
+            o.per_node = n;
         } else {
             throw std::invalid_argument(std::string(word).append(": unknown"));
         }
@@ -187,7 +197,7 @@ void alone(int rank, F const& f) {
 }
 
 void compare(Mpi const& mpi, Options const& o) {
-    Timed const comm(mpi);
+    Timed const comm(Mpi(MPI_COMM_WORLD, static_cast<int>(o.per_node)));
     int const rank = mpi.rank();
     std::unique_ptr<Whole> whole;
     if (rank == 0) whole = std::make_unique<Whole>(o);
