@@ -17,7 +17,7 @@ if ! "$@" -E -x c++ - <<<"#include <$xarray>" >/dev/null 2>&1; then xarray=xtens
 
 # what, header-only or compiled, optimisation, target, most MB, most kB
 rows=("$xarray header-only -O0 1 200 1"
-    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 1200 1"
+    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 1215 1"
     "01_sparse_sgd header-only -O2 4 420 78" "07_plain_network header-only -O2 12 2510 1025")
 if [[ -n ${ROWAN_NIGHTLY-} ]]; then
     rows+=("01_sparse_sgd header-only -O0 3 407 190" "07_plain_network header-only -O0 8 2180 2190")

@@ -14449,28 +14449,27 @@ inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPie
 ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
                                 std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
     : own_rank_(own.rank) {
-    struct List {
-        std::size_t rank, first;  // its first piece
-        std::span<std::int64_t const> rows;
-        std::span<std::uint8_t const> which;
-    };
     bool const some = !which.empty() || !own_which.empty();
-    std::vector<List> lists;
+    std::vector<std::size_t> order;  // lists by their ranks; others.size() is this rank's own
+    auto const rank_of = [&](std::size_t list) { return list < others.size() ? others[list].rank : own.rank; };
     std::size_t end = 0;
-    for (auto const& of_rank : others) {
-        std::size_t const n = of_rank.rows.size();
-        if (n != 0) lists.push_back({of_rank.rank, end, of_rank.rows, some ? which.subspan(end, n) : which});
-        ends_.push_back(end += n);
-        ranks_.push_back(of_rank.rank);
+    for (std::size_t list = 0; list <= others.size(); ++list) {
+        auto at = order.end();
+        while (at != order.begin() && rank_of(at[-1]) > rank_of(list)) --at;
+        order.insert(at, list);
+        if (list == others.size()) break;
+        ends_.push_back(end += others[list].rows.size());
+        ranks_.push_back(others[list].rank);
     }
-    lists.push_back({own.rank, end, own.rows, own_which});
-    std::ranges::sort(lists, {}, &List::rank);
     Buffer<NumberedPiece> all;
     all.reserve(end + own.rows.size());
     std::vector<std::size_t> cuts{0};  // lists that ascend
-    for (auto const& list : lists) {
-        for (std::size_t i = 0; i < list.rows.size(); ++i) {
-            if (!some || list.which[i] != 0) all.push_back({list.rows[i], list.first + i});
+    for (std::size_t const list : order) {
+        bool const mine = list == others.size();
+        auto const rows = mine ? own.rows : others[list].rows;
+        std::size_t const first = list == 0 ? 0 : ends_[list - 1];
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!some || (mine ? own_which[i] : which[first + i]) != 0) all.push_back({rows[i], first + i});
         }
         cuts.push_back(all.size());
     }
@@ -14670,7 +14669,7 @@ struct RowRequest {
 /// for a row.
 struct RowRelay {
     Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
-    std::vector<RowsOfRank> lists;      // of them
+    std::vector<RowsOfRank> lists;     // of them
     std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
     MetRows met;                       // those of other nodes
     std::vector<std::size_t> places;   // of each of these: in met.rows()
@@ -14742,7 +14741,11 @@ public:
     }
 
 private:
-    static void ask_nodes(NodeRoute const& route, std::span<RowFetch> tables);
+    /// What is asked for next.
+    RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
+    /// Tells the ranks of a group the next request of each table.
+    static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
+    void has_been_asked_by_nodes();
     void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
 
     Slots slots_;
@@ -14753,7 +14756,7 @@ private:
     RowRequest request_;
     Buffer<std::int64_t> own_, asked_;
     std::vector<std::size_t> asked_counts_;
-    std::shared_ptr<RowRelay const> relay_;
+    std::shared_ptr<RowRelay> relay_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -15154,19 +15157,18 @@ ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts
     return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
 }
 
-/// Tells the ranks of a group what is asked of each.
-inline void tell_requests(ProcessGroup const& group, std::span<RowRequest* const> requests) {
+ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * requests.size());
+    std::vector<std::size_t> counts, asked(ranks * tables.size());
     for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const* const q : requests) counts.push_back(q->send[r]);
+        for (auto& t : tables) counts.push_back(t.next_request().send[r]);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < requests.size(); ++k)
-        lists.push_back(requests[k]->tell(std::span(asked).subspan(k), requests.size()));
+    for (std::size_t k = 0; k < tables.size(); ++k)
+        lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
     exchange_lists(group, std::move(lists));
-    for (auto* const q : requests) q->wanted = {};
+    for (auto& t : tables) t.next_request().wanted = {};
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -15210,10 +15212,7 @@ ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> t
     return lists;
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked() {
-    request_.wanted = {};
-    set_asked(std::move(request_.asked), request_.receive);
-}
+ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
     asked_ = std::move(slots);
@@ -15222,11 +15221,15 @@ ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vecto
 }
 
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
-    if (auto const* const route = tables[0].route()) return ask_nodes(*route, tables);
-    std::vector<RowRequest*> requests;
-    for (auto& t : tables) requests.push_back(&t.request_);
-    tell_requests(group, requests);
-    for (auto& t : tables) t.has_been_asked();
+    auto const* const route = tables[0].route();
+    tell(route == nullptr ? group : *route->groups->node, tables);
+    if (route == nullptr) {
+        for (auto& t : tables) t.has_been_asked();
+        return;
+    }
+    for (auto& t : tables) t.relay_ = std::make_shared<RowRelay>(*route, t.request_, t.slots_, t.rank_);
+    tell(*route->groups->across, tables);
+    for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
 // A message: the number of rows of each table, these rows, and what is left of the room.
@@ -15280,30 +15283,18 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
     nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
 }
 
-ROWAN_FUNCTION void RowFetch::ask_nodes(NodeRoute const& route, std::span<RowFetch> tables) {
-    std::vector<RowRequest*> in_node, across;
-    for (auto& t : tables) in_node.push_back(&t.request_);
-    tell_requests(*route.groups->node, in_node);
-    std::vector<std::shared_ptr<RowRelay>> relays;
-    for (auto& t : tables) {
-        relays.push_back(std::make_shared<RowRelay>(route, t.request_, t.slots_, t.rank_));
-        across.push_back(&relays.back()->nodes);
-    }
-    tell_requests(*route.groups->across, across);
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        auto& relay = *relays[k];
-        auto rows = std::move(relay.nodes.asked);
-        auto counts = relay.nodes.receive;
-        for (std::size_t i = 0, q = 0; q < relay.lists.size(); ++q) {
-            std::size_t const before = rows.size();
-            for (std::int64_t const row : relay.lists[q].rows) {
-                if (relay.remote[i++] == 0) rows.push_back(row);
-            }
-            counts.push_back(rows.size() - before);
+ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+    auto rows = std::move(relay_->nodes.asked);
+    auto counts = relay_->nodes.receive;
+    std::size_t i = 0;
+    for (auto const& mate : relay_->lists) {
+        std::size_t const before = rows.size();
+        for (std::int64_t const row : mate.rows) {
+            if (relay_->remote[i++] == 0) rows.push_back(row);
         }
-        tables[k].set_asked(std::move(rows), std::move(counts));
-        tables[k].relay_ = std::move(relays[k]);
+        counts.push_back(rows.size() - before);
     }
+    set_asked(std::move(rows), std::move(counts));
 }
 
 ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {
@@ -15333,14 +15324,16 @@ public:
         std::size_t bytes;
         std::span<std::byte const> answers;
         std::span<std::byte> come;
+        Buffer<std::byte> of_nodes = {},
+                          of_node = {};  // by a route: what comes for the ranks of this node, and goes to them
     };
     /// What they refer to must stay until `wait`.
-    void begin(ProcessGroup const& group, std::vector<Rows> tables);
+    void add(Rows rows) { tables_.push_back(std::move(rows)); }
+    void begin(ProcessGroup const& group);
     void wait();
 
 private:
     std::vector<Rows> tables_;
-    std::vector<Buffer<std::byte>> of_nodes_;  // what comes for the ranks of this node
     ListTransfer lists_;
 };
 
@@ -15359,23 +15352,21 @@ public:
         bool all = true;
         std::span<std::uint8_t const> send_which = {};
         std::span<std::uint8_t> came_which = {};
+        // By a route: those of the ranks of this node, for rows of the ranks at this place.
+        Buffer<std::byte> of_node = {}, sums = {};
+        std::vector<std::uint8_t> of_node_which = {}, sums_which = {};
     };
     /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
-    void begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins = true);
+    void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
+    void begin(ProcessGroup const& group, bool joins = true);
     bool test() { return lists_.test(); }
     /// Rank r brings the node of parts that begins with keys[r].
     void wait(Cpu exec, std::span<std::int64_t const> keys);
 
 private:
-    /// Those of the ranks of this node, for rows of the ranks at this place.
-    struct OfNode {
-        Buffer<std::byte> came, sums;
-        std::vector<std::uint8_t> came_which, sums_which;
-    };
-    static void sum(Cpu exec, Pieces const& pieces, OfNode& mine, std::span<std::int64_t const> keys);
+    static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
 
     std::vector<Pieces> lookups_;
-    std::vector<OfNode> of_node_;
     ListTransfer lists_;
 };
 
@@ -15389,19 +15380,18 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group, std::vector<Rows> tables) {
-    tables_ = std::move(tables);
+ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     auto const* const route = tables_[0].fetch->route();
     std::vector<ListExchange> lists;
-    for (auto const& t : tables_) {
+    for (auto& t : tables_) {
         if (route == nullptr) {
             lists.push_back(t.fetch->request().fetch(t.bytes, t.answers, t.come));
             continue;
         }
         auto const& relay = *t.fetch->relay();
-        auto& rows = of_nodes_.emplace_back(relay.met.rows().size() * t.bytes);
+        t.of_nodes = Buffer<std::byte>(relay.met.rows().size() * t.bytes);
         lists.push_back(
-            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(rows)));
+            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(t.of_nodes)));
     }
     lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
 }
@@ -15410,39 +15400,34 @@ ROWAN_FUNCTION void FetchTransfer::wait() {
     lists_.wait();
     auto const* const route = tables_[0].fetch->route();
     if (route == nullptr) return;
-    std::vector<Buffer<std::byte>> answers;
     std::vector<ListExchange> lists;
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-        auto const& rows = tables_[t];
-        auto const& relay = *rows.fetch->relay();
-        auto& to = answers.emplace_back(relay.asked.size() * rows.bytes);
-        auto const* own = rows.answers.data() + total(relay.nodes.receive) * rows.bytes;
-        for (std::size_t i = 0; i < relay.asked.size() && rows.bytes != 0; ++i) {
+    for (auto& t : tables_) {
+        auto const& relay = *t.fetch->relay();
+        t.of_node = Buffer<std::byte>(relay.asked.size() * t.bytes);
+        auto const* own = t.answers.data() + total(relay.nodes.receive) * t.bytes;
+        for (std::size_t i = 0; i < relay.asked.size() && t.bytes != 0; ++i) {
             bool const remote = relay.remote[i] != 0;
-            std::memcpy(to.data() + i * rows.bytes, remote ? of_nodes_[t].data() + relay.places[i] * rows.bytes : own,
-                        rows.bytes);
-            own += remote ? 0 : rows.bytes;
+            std::memcpy(t.of_node.data() + i * t.bytes, remote ? t.of_nodes.data() + relay.places[i] * t.bytes : own,
+                        t.bytes);
+            own += remote ? 0 : t.bytes;
         }
-        lists.push_back(rows.fetch->request().fetch(rows.bytes, bytes_of(std::as_const(to)), rows.come));
+        lists.push_back(t.fetch->request().fetch(t.bytes, bytes_of(std::as_const(t.of_node)), t.come));
     }
     exchange_lists(*route->groups->node, std::move(lists));
-    of_nodes_.clear();
 }
 
-ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins) {
-    lookups_ = std::move(lookups);
-    if (lookups_.empty()) return;
-    auto const* const route = lookups_[0].fetch->route();
+ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
+    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     std::vector<ListExchange> lists;
-    for (auto const& p : lookups_) {
+    for (auto& p : lookups_) {
         auto came = p.came;
         auto which = p.came_which;
         if (route != nullptr) {
             std::size_t const n = p.fetch->relay()->asked.size();
-            auto& mine = of_node_.emplace_back(OfNode{Buffer<std::byte>(n * p.bytes), {}, {}, {}});
-            mine.came_which.resize(p.all ? 0 : n);
-            came = bytes_of(mine.came);
-            which = mine.came_which;
+            p.of_node = Buffer<std::byte>(n * p.bytes);
+            p.of_node_which.resize(p.all ? 0 : n);
+            came = bytes_of(p.of_node);
+            which = p.of_node_which;
         }
         auto const& request = p.fetch->request();
         lists.push_back(request.give(p.bytes, p.send, came));
@@ -15452,51 +15437,49 @@ ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, std::vector<P
 }
 
 /// Sums the pieces for rows of other nodes.
-ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces const& pieces, OfNode& mine,
-                                      std::span<std::int64_t const> keys) {
+ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
     auto const& relay = *pieces.fetch->relay();
     std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
-    MetRows::Pieces const given{pieces.type, bytes, mine.came.data(), {}, keys};
+    MetRows::Pieces const given{pieces.type, bytes, pieces.of_node.data(), {}, keys};
     if (pieces.all) {
-        mine.sums = Buffer<std::byte>(n * bytes);
-        return relay.met.sum(exec, given, mine.sums.data());
+        pieces.sums = Buffer<std::byte>(n * bytes);
+        return relay.met.sum(exec, given, pieces.sums.data());
     }
-    mine.sums = Buffer<std::byte>(n * bytes, std::byte{});
-    mine.sums_which.resize(n);
-    auto which = mine.came_which;
+    pieces.sums = Buffer<std::byte>(n * bytes, std::byte{});
+    pieces.sums_which.resize(n);
+    auto which = pieces.of_node_which;
     for (std::size_t i = 0; i < which.size(); ++i) which[i] = which[i] != 0 && relay.remote[i] != 0 ? 1 : 0;
     MetRows const met(relay.lists, {}, which);
     Buffer<std::byte> sums(met.rows().size() * bytes);
     met.sum(exec, given, sums.data());
     for (std::size_t k = 0; k < met.rows().size(); ++k) {
         std::size_t const place = relay.places[met.pieces_of(k)[0]];
-        mine.sums_which[place] = 1;
-        if (bytes != 0) std::memcpy(mine.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
+        pieces.sums_which[place] = 1;
+        if (bytes != 0) std::memcpy(pieces.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
     }
 }
 
 ROWAN_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
     lists_.wait();
+    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
+    if (route == nullptr) return;
     std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < of_node_.size(); ++k) {
-        auto const& p = lookups_[k];
-        auto& mine = of_node_[k];
+    for (auto& p : lookups_) {
+        sum(exec, p, keys);
         auto const& relay = *p.fetch->relay();
-        sum(exec, p, mine, keys);
         std::size_t at = total(relay.nodes.receive);
-        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(mine.sums)), p.came.first(at * p.bytes)));
+        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(p.sums)), p.came.first(at * p.bytes)));
         if (!p.all)
-            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(mine.sums_which)),
+            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(p.sums_which)),
                                              std::as_writable_bytes(p.came_which.first(at))));
         for (std::size_t i = 0; i < relay.asked.size(); ++i) {  // those for rows of this rank
             if (relay.remote[i] != 0) continue;
-            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, mine.came.data() + i * p.bytes, p.bytes);
-            if (!p.all) p.came_which[at] = mine.came_which[i];
+            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, p.of_node.data() + i * p.bytes, p.bytes);
+            if (!p.all) p.came_which[at] = p.of_node_which[i];
             ++at;
         }
     }
-    if (!of_node_.empty()) exchange_lists(*lookups_[0].fetch->route()->groups->across, std::move(lists));
-    of_node_.clear();
+    exchange_lists(*route->groups->across, std::move(lists));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -15534,14 +15517,13 @@ public:
             pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
             width = std::max(width, g.node.row_bytes);
         }
-        std::vector<GiveTransfer::Pieces> lookups;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             auto const& g = gradients_[i];
             auto& p = pieces_[i];
-            lookups.push_back({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
-                               bytes_of(p.came), g.all, p.send_which, p.came_which});
+            transfer_.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                           bytes_of(p.came), g.all, p.send_which, p.came_which});
         }
-        transfer_.begin(group, std::move(lookups), most_asked * width <= most_joined);
+        transfer_.begin(group, most_asked * width <= most_joined);
     }
 
     bool test() { return transfer_.test(); }
@@ -15840,14 +15822,13 @@ private:
         for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
     }
     void begin_by_nodes(std::span<Value const* const> own) {
-        std::vector<FetchTransfer::Rows> all;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& r = travelling_[t];
             read(exec_, *own[t], fetches_[t].asked(), r);
             r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
-            all.push_back({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+            by_nodes_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
         }
-        by_nodes_.begin(group_, std::move(all));
+        by_nodes_.begin(group_);
     }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
@@ -22380,7 +22361,8 @@ public:
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
             FetchTransfer transfer;
-            transfer.begin(all, {{fetch.get(), bytes, bytes_of(answers), came}});
+            transfer.add({fetch.get(), bytes, bytes_of(answers), came});
+            transfer.begin(all);
             transfer.wait();
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
@@ -22431,8 +22413,8 @@ public:
         });
         after_agreement(group(), [&] {
             GiveTransfer transfer;
-            transfer.begin(group(), {{g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)),
-                                      bytes_of(g.came_)}});
+            transfer.add({g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)), bytes_of(g.came_)});
+            transfer.begin(group());
             transfer.wait(exec, ShardSums<T>::keys_of(*g.fetch_));
         });
         return g;

@@ -205,7 +205,7 @@ TEST_CASE("a table by keys has the bits of one on one rank, for any number of ra
 }
 
 TEST_CASE("a lookup is a part of each rank, where keys without a row take no part", "[distributed][keyed_table]") {
-    auto const right = test::on_ranks(3, [&](auto const& comm) {
+    auto const run = [](auto const& comm) {
         Table<std::int64_t> t(comm, {.width = width, .keys = {.sightings = 2}});
         typename Table<std::int64_t>::Lookup lookup, later;
         auto const keys = keys_of<std::int64_t>(1, static_cast<std::size_t>(comm.rank()), 90);
@@ -235,12 +235,13 @@ TEST_CASE("a lookup is a part of each rank, where keys without a row take no par
         auto const y = t.gather(Cpu{1}, square, later);
         good &= y.shape() == Tensor<float>::shape_type{2, 2, width} && y(1, 1, 0) == 0 && y(0, 0, 0) == y(1, 0, 0);
         return good ? 1000 + none : 0;
-    });
-    for (int const r : right) CHECK(r > 1000);
+    };
+    for (int const r : test::on_ranks(3, run)) CHECK(r > 1000);
+    for (int const r : test::on_ranks(4, run, 2)) CHECK(r > 1000);
 }
 
 TEST_CASE("a table without keys, rows or elements", "[distributed][keyed_table]") {
-    auto const right = test::on_ranks(3, [&](auto const& comm) {
+    auto const run = [](auto const& comm) {
         bool good = true;
         for (std::size_t const w : {0U, 2U}) {
             Table<std::string> t(comm, {.width = w});
@@ -259,8 +260,9 @@ TEST_CASE("a table without keys, rows or elements", "[distributed][keyed_table]"
             good &= t.find(Cpu{1}, {"b"})(0) == -1 && (t.find(Cpu{1}, {"a"})(0) >= 0);
         }
         return good ? 1 : 0;
-    });
-    for (int const r : right) CHECK(r == 1);
+    };
+    for (int const r : test::on_ranks(3, run)) CHECK(r == 1);
+    for (int const r : test::on_ranks(4, run, 2)) CHECK(r == 1);
 }
 
 TEST_CASE("a key occurs as often as all ranks say", "[distributed][keyed_table]") {

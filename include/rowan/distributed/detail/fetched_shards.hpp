@@ -242,14 +242,13 @@ private:
         for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
     }
     void begin_by_nodes(std::span<Value const* const> own) {
-        std::vector<FetchTransfer::Rows> all;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& r = travelling_[t];
             read(exec_, *own[t], fetches_[t].asked(), r);
             r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
-            all.push_back({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+            by_nodes_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
         }
-        by_nodes_.begin(group_, std::move(all));
+        by_nodes_.begin(group_);
     }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,

@@ -36,28 +36,27 @@ inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPie
 ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
                                 std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
     : own_rank_(own.rank) {
-    struct List {
-        std::size_t rank, first;  // its first piece
-        std::span<std::int64_t const> rows;
-        std::span<std::uint8_t const> which;
-    };
     bool const some = !which.empty() || !own_which.empty();
-    std::vector<List> lists;
+    std::vector<std::size_t> order;  // lists by their ranks; others.size() is this rank's own
+    auto const rank_of = [&](std::size_t list) { return list < others.size() ? others[list].rank : own.rank; };
     std::size_t end = 0;
-    for (auto const& of_rank : others) {
-        std::size_t const n = of_rank.rows.size();
-        if (n != 0) lists.push_back({of_rank.rank, end, of_rank.rows, some ? which.subspan(end, n) : which});
-        ends_.push_back(end += n);
-        ranks_.push_back(of_rank.rank);
+    for (std::size_t list = 0; list <= others.size(); ++list) {
+        auto at = order.end();
+        while (at != order.begin() && rank_of(at[-1]) > rank_of(list)) --at;
+        order.insert(at, list);
+        if (list == others.size()) break;
+        ends_.push_back(end += others[list].rows.size());
+        ranks_.push_back(others[list].rank);
     }
-    lists.push_back({own.rank, end, own.rows, own_which});
-    std::ranges::sort(lists, {}, &List::rank);
     Buffer<NumberedPiece> all;
     all.reserve(end + own.rows.size());
     std::vector<std::size_t> cuts{0};  // lists that ascend
-    for (auto const& list : lists) {
-        for (std::size_t i = 0; i < list.rows.size(); ++i) {
-            if (!some || list.which[i] != 0) all.push_back({list.rows[i], list.first + i});
+    for (std::size_t const list : order) {
+        bool const mine = list == others.size();
+        auto const rows = mine ? own.rows : others[list].rows;
+        std::size_t const first = list == 0 ? 0 : ends_[list - 1];
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!some || (mine ? own_which[i] : which[first + i]) != 0) all.push_back({rows[i], first + i});
         }
         cuts.push_back(all.size());
     }

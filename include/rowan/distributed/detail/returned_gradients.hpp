@@ -41,14 +41,13 @@ public:
             pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
             width = std::max(width, g.node.row_bytes);
         }
-        std::vector<GiveTransfer::Pieces> lookups;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             auto const& g = gradients_[i];
             auto& p = pieces_[i];
-            lookups.push_back({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
-                               bytes_of(p.came), g.all, p.send_which, p.came_which});
+            transfer_.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                           bytes_of(p.came), g.all, p.send_which, p.came_which});
         }
-        transfer_.begin(group, std::move(lookups), most_asked * width <= most_joined);
+        transfer_.begin(group, most_asked * width <= most_joined);
     }
 
     bool test() { return transfer_.test(); }

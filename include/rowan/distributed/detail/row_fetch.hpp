@@ -42,7 +42,7 @@ struct RowRequest {
 /// for a row.
 struct RowRelay {
     Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
-    std::vector<RowsOfRank> lists;      // of them
+    std::vector<RowsOfRank> lists;     // of them
     std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
     MetRows met;                       // those of other nodes
     std::vector<std::size_t> places;   // of each of these: in met.rows()
@@ -114,7 +114,11 @@ public:
     }
 
 private:
-    static void ask_nodes(NodeRoute const& route, std::span<RowFetch> tables);
+    /// What is asked for next.
+    RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
+    /// Tells the ranks of a group the next request of each table.
+    static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
+    void has_been_asked_by_nodes();
     void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
 
     Slots slots_;
@@ -125,7 +129,7 @@ private:
     RowRequest request_;
     Buffer<std::int64_t> own_, asked_;
     std::vector<std::size_t> asked_counts_;
-    std::shared_ptr<RowRelay const> relay_;
+    std::shared_ptr<RowRelay> relay_;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -18,19 +18,18 @@ ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts
     return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
 }
 
-/// Tells the ranks of a group what is asked of each.
-inline void tell_requests(ProcessGroup const& group, std::span<RowRequest* const> requests) {
+ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * requests.size());
+    std::vector<std::size_t> counts, asked(ranks * tables.size());
     for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto const* const q : requests) counts.push_back(q->send[r]);
+        for (auto& t : tables) counts.push_back(t.next_request().send[r]);
     }
     group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
     std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < requests.size(); ++k)
-        lists.push_back(requests[k]->tell(std::span(asked).subspan(k), requests.size()));
+    for (std::size_t k = 0; k < tables.size(); ++k)
+        lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
     exchange_lists(group, std::move(lists));
-    for (auto* const q : requests) q->wanted = {};
+    for (auto& t : tables) t.next_request().wanted = {};
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -74,10 +73,7 @@ ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> t
     return lists;
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked() {
-    request_.wanted = {};
-    set_asked(std::move(request_.asked), request_.receive);
-}
+ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
     asked_ = std::move(slots);
@@ -86,11 +82,15 @@ ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vecto
 }
 
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
-    if (auto const* const route = tables[0].route()) return ask_nodes(*route, tables);
-    std::vector<RowRequest*> requests;
-    for (auto& t : tables) requests.push_back(&t.request_);
-    tell_requests(group, requests);
-    for (auto& t : tables) t.has_been_asked();
+    auto const* const route = tables[0].route();
+    tell(route == nullptr ? group : *route->groups->node, tables);
+    if (route == nullptr) {
+        for (auto& t : tables) t.has_been_asked();
+        return;
+    }
+    for (auto& t : tables) t.relay_ = std::make_shared<RowRelay>(*route, t.request_, t.slots_, t.rank_);
+    tell(*route->groups->across, tables);
+    for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
 // A message: the number of rows of each table, these rows, and what is left of the room.
@@ -144,30 +144,18 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
     nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
 }
 
-ROWAN_FUNCTION void RowFetch::ask_nodes(NodeRoute const& route, std::span<RowFetch> tables) {
-    std::vector<RowRequest*> in_node, across;
-    for (auto& t : tables) in_node.push_back(&t.request_);
-    tell_requests(*route.groups->node, in_node);
-    std::vector<std::shared_ptr<RowRelay>> relays;
-    for (auto& t : tables) {
-        relays.push_back(std::make_shared<RowRelay>(route, t.request_, t.slots_, t.rank_));
-        across.push_back(&relays.back()->nodes);
-    }
-    tell_requests(*route.groups->across, across);
-    for (std::size_t k = 0; k < tables.size(); ++k) {
-        auto& relay = *relays[k];
-        auto rows = std::move(relay.nodes.asked);
-        auto counts = relay.nodes.receive;
-        for (std::size_t i = 0, q = 0; q < relay.lists.size(); ++q) {
-            std::size_t const before = rows.size();
-            for (std::int64_t const row : relay.lists[q].rows) {
-                if (relay.remote[i++] == 0) rows.push_back(row);
-            }
-            counts.push_back(rows.size() - before);
+ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+    auto rows = std::move(relay_->nodes.asked);
+    auto counts = relay_->nodes.receive;
+    std::size_t i = 0;
+    for (auto const& mate : relay_->lists) {
+        std::size_t const before = rows.size();
+        for (std::int64_t const row : mate.rows) {
+            if (relay_->remote[i++] == 0) rows.push_back(row);
         }
-        tables[k].set_asked(std::move(rows), std::move(counts));
-        tables[k].relay_ = std::move(relays[k]);
+        counts.push_back(rows.size() - before);
     }
+    set_asked(std::move(rows), std::move(counts));
 }
 
 ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {

@@ -111,7 +111,8 @@ public:
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
             FetchTransfer transfer;
-            transfer.begin(all, {{fetch.get(), bytes, bytes_of(answers), came}});
+            transfer.add({fetch.get(), bytes, bytes_of(answers), came});
+            transfer.begin(all);
             transfer.wait();
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
@@ -162,8 +163,8 @@ public:
         });
         after_agreement(group(), [&] {
             GiveTransfer transfer;
-            transfer.begin(group(), {{g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)),
-                                      bytes_of(g.came_)}});
+            transfer.add({g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)), bytes_of(g.came_)});
+            transfer.begin(group());
             transfer.wait(exec, ShardSums<T>::keys_of(*g.fetch_));
         });
         return g;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -24,14 +25,16 @@ public:
         std::size_t bytes;
         std::span<std::byte const> answers;
         std::span<std::byte> come;
+        Buffer<std::byte> of_nodes = {},
+                          of_node = {};  // by a route: what comes for the ranks of this node, and goes to them
     };
     /// What they refer to must stay until `wait`.
-    void begin(ProcessGroup const& group, std::vector<Rows> tables);
+    void add(Rows rows) { tables_.push_back(std::move(rows)); }
+    void begin(ProcessGroup const& group);
     void wait();
 
 private:
     std::vector<Rows> tables_;
-    std::vector<Buffer<std::byte>> of_nodes_;  // what comes for the ranks of this node
     ListTransfer lists_;
 };
 
@@ -50,23 +53,21 @@ public:
         bool all = true;
         std::span<std::uint8_t const> send_which = {};
         std::span<std::uint8_t> came_which = {};
+        // By a route: those of the ranks of this node, for rows of the ranks at this place.
+        Buffer<std::byte> of_node = {}, sums = {};
+        std::vector<std::uint8_t> of_node_which = {}, sums_which = {};
     };
     /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
-    void begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins = true);
+    void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
+    void begin(ProcessGroup const& group, bool joins = true);
     bool test() { return lists_.test(); }
     /// Rank r brings the node of parts that begins with keys[r].
     void wait(Cpu exec, std::span<std::int64_t const> keys);
 
 private:
-    /// Those of the ranks of this node, for rows of the ranks at this place.
-    struct OfNode {
-        Buffer<std::byte> came, sums;
-        std::vector<std::uint8_t> came_which, sums_which;
-    };
-    static void sum(Cpu exec, Pieces const& pieces, OfNode& mine, std::span<std::int64_t const> keys);
+    static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
 
     std::vector<Pieces> lookups_;
-    std::vector<OfNode> of_node_;
     ListTransfer lists_;
 };
 

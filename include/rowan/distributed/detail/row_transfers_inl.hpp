@@ -9,19 +9,18 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group, std::vector<Rows> tables) {
-    tables_ = std::move(tables);
+ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     auto const* const route = tables_[0].fetch->route();
     std::vector<ListExchange> lists;
-    for (auto const& t : tables_) {
+    for (auto& t : tables_) {
         if (route == nullptr) {
             lists.push_back(t.fetch->request().fetch(t.bytes, t.answers, t.come));
             continue;
         }
         auto const& relay = *t.fetch->relay();
-        auto& rows = of_nodes_.emplace_back(relay.met.rows().size() * t.bytes);
+        t.of_nodes = Buffer<std::byte>(relay.met.rows().size() * t.bytes);
         lists.push_back(
-            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(rows)));
+            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(t.of_nodes)));
     }
     lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
 }
@@ -30,39 +29,34 @@ ROWAN_FUNCTION void FetchTransfer::wait() {
     lists_.wait();
     auto const* const route = tables_[0].fetch->route();
     if (route == nullptr) return;
-    std::vector<Buffer<std::byte>> answers;
     std::vector<ListExchange> lists;
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-        auto const& rows = tables_[t];
-        auto const& relay = *rows.fetch->relay();
-        auto& to = answers.emplace_back(relay.asked.size() * rows.bytes);
-        auto const* own = rows.answers.data() + total(relay.nodes.receive) * rows.bytes;
-        for (std::size_t i = 0; i < relay.asked.size() && rows.bytes != 0; ++i) {
+    for (auto& t : tables_) {
+        auto const& relay = *t.fetch->relay();
+        t.of_node = Buffer<std::byte>(relay.asked.size() * t.bytes);
+        auto const* own = t.answers.data() + total(relay.nodes.receive) * t.bytes;
+        for (std::size_t i = 0; i < relay.asked.size() && t.bytes != 0; ++i) {
             bool const remote = relay.remote[i] != 0;
-            std::memcpy(to.data() + i * rows.bytes, remote ? of_nodes_[t].data() + relay.places[i] * rows.bytes : own,
-                        rows.bytes);
-            own += remote ? 0 : rows.bytes;
+            std::memcpy(t.of_node.data() + i * t.bytes, remote ? t.of_nodes.data() + relay.places[i] * t.bytes : own,
+                        t.bytes);
+            own += remote ? 0 : t.bytes;
         }
-        lists.push_back(rows.fetch->request().fetch(rows.bytes, bytes_of(std::as_const(to)), rows.come));
+        lists.push_back(t.fetch->request().fetch(t.bytes, bytes_of(std::as_const(t.of_node)), t.come));
     }
     exchange_lists(*route->groups->node, std::move(lists));
-    of_nodes_.clear();
 }
 
-ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, std::vector<Pieces> lookups, bool joins) {
-    lookups_ = std::move(lookups);
-    if (lookups_.empty()) return;
-    auto const* const route = lookups_[0].fetch->route();
+ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
+    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     std::vector<ListExchange> lists;
-    for (auto const& p : lookups_) {
+    for (auto& p : lookups_) {
         auto came = p.came;
         auto which = p.came_which;
         if (route != nullptr) {
             std::size_t const n = p.fetch->relay()->asked.size();
-            auto& mine = of_node_.emplace_back(OfNode{Buffer<std::byte>(n * p.bytes), {}, {}, {}});
-            mine.came_which.resize(p.all ? 0 : n);
-            came = bytes_of(mine.came);
-            which = mine.came_which;
+            p.of_node = Buffer<std::byte>(n * p.bytes);
+            p.of_node_which.resize(p.all ? 0 : n);
+            came = bytes_of(p.of_node);
+            which = p.of_node_which;
         }
         auto const& request = p.fetch->request();
         lists.push_back(request.give(p.bytes, p.send, came));
@@ -72,51 +66,49 @@ ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, std::vector<P
 }
 
 /// Sums the pieces for rows of other nodes.
-ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces const& pieces, OfNode& mine,
-                                      std::span<std::int64_t const> keys) {
+ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
     auto const& relay = *pieces.fetch->relay();
     std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
-    MetRows::Pieces const given{pieces.type, bytes, mine.came.data(), {}, keys};
+    MetRows::Pieces const given{pieces.type, bytes, pieces.of_node.data(), {}, keys};
     if (pieces.all) {
-        mine.sums = Buffer<std::byte>(n * bytes);
-        return relay.met.sum(exec, given, mine.sums.data());
+        pieces.sums = Buffer<std::byte>(n * bytes);
+        return relay.met.sum(exec, given, pieces.sums.data());
     }
-    mine.sums = Buffer<std::byte>(n * bytes, std::byte{});
-    mine.sums_which.resize(n);
-    auto which = mine.came_which;
+    pieces.sums = Buffer<std::byte>(n * bytes, std::byte{});
+    pieces.sums_which.resize(n);
+    auto which = pieces.of_node_which;
     for (std::size_t i = 0; i < which.size(); ++i) which[i] = which[i] != 0 && relay.remote[i] != 0 ? 1 : 0;
     MetRows const met(relay.lists, {}, which);
     Buffer<std::byte> sums(met.rows().size() * bytes);
     met.sum(exec, given, sums.data());
     for (std::size_t k = 0; k < met.rows().size(); ++k) {
         std::size_t const place = relay.places[met.pieces_of(k)[0]];
-        mine.sums_which[place] = 1;
-        if (bytes != 0) std::memcpy(mine.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
+        pieces.sums_which[place] = 1;
+        if (bytes != 0) std::memcpy(pieces.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
     }
 }
 
 ROWAN_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
     lists_.wait();
+    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
+    if (route == nullptr) return;
     std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < of_node_.size(); ++k) {
-        auto const& p = lookups_[k];
-        auto& mine = of_node_[k];
+    for (auto& p : lookups_) {
+        sum(exec, p, keys);
         auto const& relay = *p.fetch->relay();
-        sum(exec, p, mine, keys);
         std::size_t at = total(relay.nodes.receive);
-        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(mine.sums)), p.came.first(at * p.bytes)));
+        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(p.sums)), p.came.first(at * p.bytes)));
         if (!p.all)
-            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(mine.sums_which)),
+            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(p.sums_which)),
                                              std::as_writable_bytes(p.came_which.first(at))));
         for (std::size_t i = 0; i < relay.asked.size(); ++i) {  // those for rows of this rank
             if (relay.remote[i] != 0) continue;
-            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, mine.came.data() + i * p.bytes, p.bytes);
-            if (!p.all) p.came_which[at] = mine.came_which[i];
+            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, p.of_node.data() + i * p.bytes, p.bytes);
+            if (!p.all) p.came_which[at] = p.of_node_which[i];
             ++at;
         }
     }
-    if (!of_node_.empty()) exchange_lists(*lookups_[0].fetch->route()->groups->across, std::move(lists));
-    of_node_.clear();
+    exchange_lists(*route->groups->across, std::move(lists));
 }
 
 }  // namespace rowan::inline v0::detail
