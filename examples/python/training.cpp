@@ -7,7 +7,9 @@
 #include "values.hpp"
 
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
+#include <rowan/io/train_checkpoint.hpp>
 #include <rowan/train/detail/feed.hpp>
 #include <rowan/train/early_stop.hpp>
 #include <rowan/train/gradient_clip.hpp>
@@ -16,11 +18,13 @@
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/predictor.hpp>
 #include <rowan/train/train.hpp>
+#include <rowan/train/train_checkpoint.hpp>
 #include <rowan/train/trainer.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -133,7 +137,9 @@ using Metrics = std::map<std::string, py::function>;
 std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& reader, py::object const& optimizer,
                                   std::int64_t epochs, bool progress, std::optional<py::function> const& on_batch,
                                   std::optional<py::function> const& on_epoch, Metrics const& metrics,
-                                  std::optional<layer::EarlyStop> const& stop, py::kwargs const& others) {
+                                  std::optional<layer::EarlyStop> const& stop,
+                                  std::optional<rowan::TrainCheckpointOptions> const& checkpoint,
+                                  py::kwargs const& others) {
     std::optional<Batches> first;
     if (epochs > 0) {
         first.emplace(reader(0), cost->scope());
@@ -151,6 +157,7 @@ std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& r
     options.progress = progress;
     for (auto const& [name, function] : metrics) options.metrics[name] = metric_of(name, function);
     options.stop = stop;
+    if (checkpoint) options.checkpoint = rowan::train_checkpoint(*checkpoint);
     if (on_batch) {
         options.on_batch = [&](rowan::BatchReport const& r) {
             py::gil_scoped_acquire const gil;
@@ -304,14 +311,23 @@ void bind_training(py::module_& m) {
              }),
              py::arg("metric"), py::arg("patience") = layer::EarlyStop{}.patience, py::arg("larger") = false,
              py::arg("least") = 0.0);
+    py::class_<rowan::TrainCheckpointOptions>(m, "TrainCheckpoint",
+                                              "Saves of a training in a folder, after every so many steps and at its end: "
+                                              "train with the same arguments goes on from the last one.")
+        .def(py::init([](std::filesystem::path const& folder, std::int64_t every) {
+                 return rowan::TrainCheckpointOptions{folder.string(), every};
+             }),
+             py::arg("folder"), py::arg("every") = rowan::TrainCheckpointOptions{}.every);
     m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
           py::arg("epochs") = 1, py::arg("progress") = false, py::arg("on_batch") = py::none(),
           py::arg("on_epoch") = py::none(), py::arg("metrics") = py::dict(), py::arg("stop") = py::none(),
+          py::arg("checkpoint") = py::none(),
           "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch "
           "and gives dicts of arrays by name. optimizers and rates, factors of learning rates, are for single "
           "parameters, by name; so is initial, first values. on_batch(epoch, batch, cost) and on_epoch(epoch, "
           "parameters) end the training by returning False. metrics are functions of the parameters, for progress and "
-          "stop. parts batches make a step, of their mean weighed by rows. Other options: seed, threads, resume, clip, "
+          "stop. parts batches make a step, of their mean weighed by rows. checkpoint, a TrainCheckpoint, "
+          "saves what the same call needs to go on after it was ended. Other options: seed, threads, resume, clip, "
           "schedule, average.");
     py::class_<Trainer>(
         m, "Trainer",

@@ -240,6 +240,23 @@ with Fresh():
     first = rowan.train(cost, lambda epoch: [batch], layer.Sgd(), initial={"line.w_0": [[3]]}, rates={"line.b_0": 0})
     assert first["line.b_0"] == 0 and 2.5 < first["line.w_0"][0, 0] < 3
     near(rowan.train(cost, lambda epoch: [batch], layer.AdamW(learning_rate=0.1, weight_decay=0.5))["line.w_0"], [[0.5 * 0.95 + 0.1]])
+    adam, batches, steps = layer.Adam(learning_rate=0.1), [batch, {"x": [[3]], "y": [[1]]}, {"x": [[1]], "y": [[5]]}], []
+    saves = layer.TrainCheckpoint(os.path.join(tempfile.mkdtemp(), "run"), every=2)
+
+    def end(epoch, number, cost):
+        steps.append((epoch, number))
+        if steps == [(0, 0), (0, 1), (0, 2)]:
+            raise KeyboardInterrupt
+        return len(steps) != 6
+    try:
+        rowan.train(cost, lambda epoch: batches, adam, epochs=3, on_batch=end, checkpoint=saves)
+    except KeyboardInterrupt:
+        rowan.train(cost, lambda epoch: batches, adam, epochs=3, on_batch=end, checkpoint=saves)
+    p = rowan.train(cost, lambda epoch: batches, adam, epochs=3, on_batch=end, checkpoint=saves)
+    assert steps == [(0, 0), (0, 1), (0, 2), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)], steps
+    whole = rowan.train(cost, lambda epoch: batches, adam, epochs=3)
+    assert p.steps == whole.steps == 9 and all((p[name] == whole[name]).all() for name in whole)
+    refused(RuntimeError, "options.folder is empty", rowan.train, cost, lambda epoch: batches, checkpoint=layer.TrainCheckpoint(""))
     refused(TypeError, "there is no option epoch", rowan.Trainer, cost, epoch=3)
     refused(TypeError, "there is no option seeds (did you mean seed?)", rowan.train, cost, lambda epoch: [batch], seeds=3)
     refused(TypeError, "rates is <class 'int'>", rowan.train, cost, lambda epoch: [batch], rates=3)

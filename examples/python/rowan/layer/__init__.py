@@ -5,8 +5,9 @@ import warnings
 from rowan_cpp import (AdaGrad, Adadelta, Adam, AdamW, Adamax, Ftrl, Lamb, Momentum, RmsProp, RowwiseAdaGrad, Sgd,
                        ClipByGlobalNorm, ClipByNorm, ClipByValue, ConstantRate, CosineDecay, ExponentialDecay,
                        StepDecay, Warmup, Constant, Initializer, KaimingNormal, KaimingUniform, Normal, Uniform,
-                       XavierNormal, XavierUniform, EarlyStop, MovingAverage, Pooling, Reduction, UNK, array_read,
-                       array_size, array_stack, array_unstack, array_write, create_array, current_name, static_input)
+                       XavierNormal, XavierUniform, EarlyStop, MovingAverage, TrainCheckpoint, Pooling, Reduction, UNK,
+                       array_read, array_size, array_stack, array_unstack, array_write, create_array, current_name,
+                       static_input)
 
 from ..made import *
 from .data import data, parameter, selected_rows, results, apply, full, cast, dropout
