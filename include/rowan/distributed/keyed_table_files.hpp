@@ -60,8 +60,7 @@ struct KeyedTableFiles {
         auto& local = *table.local_;
         auto const group = table.shards_.group();
         std::optional<SavedShards> saved;
-        KeyedShards shards(std::same_as<Key, std::string>, local.index().options().record_uses,
-                           local.value().row_size() * sizeof(T));
+        std::optional<KeyedShards> shards;
         std::optional<KeyIndex<Key>> keys;
         NamedValues names;
         std::exception_ptr damage;
@@ -74,19 +73,19 @@ struct KeyedTableFiles {
             for (auto const& opened : saved->files()) {
                 auto const& file = opened.second;
                 auto const of_file = [&] { is_like(file.path(), saved_values(file)); };
-                if (travel && opened.first != 0) {
+                if (travel && opened.first != 0) {  // all ranks know those of the first: others are damaged
                     check_undamaged(file.path(), std::cref(of_file));
                 } else {
                     of_file();
                 }
             }
-            shards.check(*saved);
+            shards->check(*saved);
             n.own[1] = names.hash();
-            n.own[2] = shards.step;
+            n.own[2] = shards->step;
         };
         auto const finish = [&](Notice&) {
             if (damage) std::rethrow_exception(damage);
-            keys.emplace(index_of<Key>(shards, path, local));
+            keys.emplace(index_of<Key>(*shards, path, local));
             if (std::cmp_less_equal(keys->size(), table.capacity_)) {  // else agree_on_growth throws
                 KeyedTableAccess::reserve(local, keys->height());
                 for (auto const& [key, state] : states) state.get().reserve(keys->height());
@@ -100,15 +99,17 @@ struct KeyedTableFiles {
             saved.emplace(path, group.rank(), group.size());
             travel = saved->index.partition.ranks != group.size();
             check_states(local, states);
+            shards.emplace(std::same_as<Key, std::string>, local.index().options().record_uses,
+                           local.value().row_size() * sizeof(T));
             for (auto const& [key, state] : states) {
                 auto const width = state.get().tensor().row_size() * sizeof(S);
-                shards.add_state(key, width);
+                shards->add_state(key, width);
                 names.add(key, static_cast<std::int64_t>(width));
             }
             if (!travel) {
                 Notice own;
                 check(own);
-                shards.deal(nullptr, *saved, piece, damage);
+                shards->deal(nullptr, *saved, piece, damage);
                 finish(own);
             }
             return static_cast<std::int64_t>(saved->file.id());
@@ -119,21 +120,21 @@ struct KeyedTableFiles {
             auto const notices = agree_on_load(group, path, std::cref(check));
             check_same_number(notices, 1, "the hash of the names of states");
             after_agreement(group, [&] {
-                for (auto const& n : notices) shards.step = std::max(shards.step, n.own[2]);
-                shards.deal(&group, *saved, piece, damage);
+                for (auto const& n : notices) shards->step = std::max(shards->step, n.own[2]);
+                shards->deal(&group, *saved, piece, damage);
             });
-            agree_on_load(group, path, std::cref(finish));
+            static_cast<void>(agree_on_load(group, path, std::cref(finish)));
         }
         auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
         after_agreement(group, [&] {
             table.shards_.set(table.shards_.slots(), number);
             KeyedTableAccess::replace(local, std::move(*keys), Tensor<T>::from_shape({0, local.value().row_size()}));
-            auto column = shards.value_column();
-            shards.rows.copy(column, bytes_of(local.value()).data());
+            auto column = shards->value_column();
+            shards->rows.copy(column, bytes_of(local.value()).data());
             for (auto const& [key, state] : states) {
                 auto& to = state.get();
                 to.grow(std::max(to.height(), local.height()));
-                shards.rows.copy(++column, bytes_of(to.tensor()).data());
+                shards->rows.copy(++column, bytes_of(to.tensor()).data());
             }
         });
         return saved->index.step;
