@@ -20944,13 +20944,13 @@ struct KeyIndexContents {
 
 namespace detail {
 
-/// Checks that rows ascend in [least, height).
+/// Checks that rows, those of a list from its element `first` on, ascend in [least, height).
 /// errors   IndexError for the first that does not
-inline void check_ascending(char const* field, std::vector<std::int64_t> const& rows, std::int64_t least,
-                            std::int64_t height) {
+inline void check_ascending(char const* field, std::span<std::int64_t const> rows, std::int64_t least,
+                            std::int64_t height, std::size_t first = 0) {
     for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
-        if (rows[i] >= height) throw IndexError(field, i, rows[i], height);
-        if (rows[i] < least) throw IndexError(field, i, rows[i], "is less than " + std::to_string(least));
+        if (rows[i] >= height) throw IndexError(field, first + i, rows[i], height);
+        if (rows[i] < least) throw IndexError(field, first + i, rows[i], "is less than " + std::to_string(least));
     }
 }
 
@@ -23115,8 +23115,8 @@ public:
     ///          width or the shape of a state differs, or this table records uses and the saved one did not; TypeError
     ///          if an element type or the type of the keys does; ShapeError on all if they name different states;
     ///          RemoteError on the other ranks
-    /// cost     reads the files of all ranks, on as many ranks its own, and keeps one at a time in memory beside the
-    ///          new rows; two agreements
+    /// cost     one read of each file, by one rank; every key and row sent once, by pieces of at most 16 MiB; memory for
+    ///          the new rows beside the table, and three such pieces; on as many ranks two agreements, else four
     template <class S = T>
     std::int64_t load(std::string const& folder, std::string const& name, States<S> const& states = {}) {
         using Files = files_of<S>;

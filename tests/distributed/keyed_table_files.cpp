@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace test_keyed_table_files {
@@ -40,16 +42,19 @@ Key key_of(std::int64_t i) {
     }
 }
 
+/// How many keys the ranks of a save have seen: some have few, so that ranks have none.
+std::int64_t keys_of(std::int64_t save) { return save % 4 == 2 ? save % 3 : 40; }
+
 /// Twenty keys with rows, of which some were evicted, and some that were seen once; numbers that depend on the save.
 template <class Key, class C>
 void fill(Saved<Key, C>& s, C const& comm, std::int64_t save) {
     std::vector<Key> mine;
-    for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t i = 0; i < keys_of(save); ++i) {
         if (i % comm.size() == comm.rank()) mine.insert(mine.end(), i < 24 ? 2 + static_cast<std::size_t>(i % 3) : 1, key_of<Key>(i + save));
     }
     s.table.set_step(save);
     s.table.find_or_insert(Cpu{1}, mine);
-    for (std::int64_t i = 0; i < 24; i += 5) s.table.erase({key_of<Key>(i + save)});
+    for (std::int64_t i = save % 5 == 3 ? 3 : 0; i < 24; i += 5) s.table.erase({key_of<Key>(i + save)});
     s.table.set_step(save + 1);
     for (auto const row : s.table.local().index().rows()) {
         auto const at = static_cast<std::size_t>(row);
@@ -92,24 +97,66 @@ std::uint64_t saved(std::string const& at, int ranks, std::int64_t save) {
     return sum;
 }
 
+/// Whether a rank has what it gets if it reads all files, one after another, and keeps its own keys.
+template <class Key, class C>
+bool right(Saved<Key, C> const& s, C const& comm, std::string const& at, int files) {
+    auto const& table = s.table.local();
+    auto const has = table.index().contents();
+    KeyIndexContents<Key> want{.height = has.height, .step = std::numeric_limits<std::int64_t>::min()};
+    bool same = true;
+    std::vector<std::pair<Key, KeyUses>> seen;
+    detail::TableIndex const index{CheckpointFile(at + "/t")};
+    for (int f = 0; f < files; ++f) {
+        CheckpointFile const file = detail::open_shard(index, at, "t", f);
+        auto const value = file.load<Tensor<float>>("rows");
+        auto const sums = file.load<Tensor<double>>("state sums"), pairs = file.load<Tensor<double>>("state pairs");
+        auto const there = detail::saved_keys<Key>(file, "rows", value);
+        for (std::size_t i = 0; i < there.keys.size(); ++i) {
+            if (detail::key_owner(there.keys[i], comm.size()) != comm.rank()) continue;
+            auto const row = static_cast<std::size_t>(there.rows[i]), to = want.keys.size();
+            want.rows.push_back(static_cast<std::int64_t>(to));
+            want.keys.push_back(there.keys[i]);
+            want.uses.push_back(there.uses[i]);
+            same = same && to < table.value().shape(0) && std::ranges::equal(table.value().row(to), value.row(row)) && s.sums.tensor()(to) == sums(row) &&
+                   std::ranges::equal(s.pairs.tensor().row(to), pairs.row(row));
+        }
+        for (std::size_t i = 0; i < there.seen.size(); ++i) {
+            if (detail::key_owner(there.seen[i], comm.size()) == comm.rank()) seen.emplace_back(there.seen[i], there.sightings[i]);
+        }
+        want.step = std::max(want.step, there.step);
+    }
+    std::ranges::sort(seen, {}, &std::pair<Key, KeyUses>::first);
+    for (auto const& [key, times] : seen) {
+        want.seen.push_back(key);
+        want.sightings.push_back(times);
+    }
+    auto const equal = [](std::vector<KeyUses> const& a, std::vector<KeyUses> const& b) {
+        return std::ranges::equal(a, b, [](KeyUses x, KeyUses y) { return x.count == y.count && x.step == y.step; });
+    };
+    return same && has.keys == want.keys && has.rows == want.rows && equal(has.uses, want.uses) && has.seen == want.seen &&
+           equal(has.sightings, want.sightings) && has.step == want.step && (s.sums.height() == table.height() && s.pairs.height() == table.height());
+}
+
 template <class Key>
 void check_loads(std::string const& at) {
     std::int64_t save = 0;
-    for (int const from : test::group_sizes({1, 2, 3})) {
-        for (int const to : test::group_sizes({1, 2, 3, 4})) {
+    for (int const from : test::group_sizes({1, 2, 3, 4})) {
+        for (int const to : test::group_sizes({1, 2, 3, 4, 5})) {
             auto const want = saved<Key>(at, from, ++save);
-            std::uint64_t sum = 0;
-            for (auto const x : test::on_ranks(to, [&](auto const& comm) {
-                     Saved<Key> s(comm);
-                     if (to != 2) fill(s, comm, 500);  // a table that has more rows before
-                     if (s.table.load(at, "t", s.states()) != save) return std::uint64_t{0};
-                     auto const loaded = content(s) - static_cast<std::uint64_t>(save + 1);
-                     auto const row = s.table.find_or_insert(Cpu{1}, {key_of<Key>(30 + save), key_of<Key>(1 + save)});
-                     return row(1) >= 0 && (row(0) >= 0) ? loaded : 0;
-                 }))
-                sum += x;
-            CAPTURE(from, to);
-            CHECK(sum == want);
+            for (std::size_t const piece : std::vector<std::size_t>{1, 100, 700, detail::deal_bytes}) {
+                std::uint64_t sum = 0;
+                for (auto const x : test::on_ranks(to, [&](auto const& comm) {
+                         Saved<Key> s(comm);
+                         if (to != 2) fill(s, comm, 500);  // a table that has more rows before
+                         if (detail::KeyedTableFiles<double>::load(s.table, at, "t", s.states(), piece) != save || !right(s, comm, at, from)) return std::uint64_t{0};
+                         auto const loaded = content(s) - static_cast<std::uint64_t>(save + 1);
+                         auto const row = s.table.find_or_insert(Cpu{1}, {key_of<Key>(30 + save), key_of<Key>(1 + save)});
+                         return keys_of(save) < 40 || (row(1) >= 0 && row(0) >= 0) ? loaded : 0;
+                     }))
+                    sum += x;
+                CAPTURE(from, to, piece);
+                CHECK(sum == want);
+            }
         }
     }
 }
@@ -123,14 +170,14 @@ TEST_CASE("a table by keys is loaded on any number of ranks", "[distributed][io]
 
 /// Which save was loaded, and nothing else; or the text of the error, if nothing has changed.
 template <class C, class Key = std::int64_t>
-std::string loaded(C const& comm, std::string const& at, KeyedTableOptions const& options = Saved<Key>::usual()) {
+std::string loaded(C const& comm, std::string const& at, KeyedTableOptions const& options = Saved<Key>::usual(), std::size_t piece = detail::deal_bytes) {
     Saved<Key> s(comm, options);
     if (options.width == 2) fill(s, comm, 7);
     auto const before = content(s);
     auto const rows = s.table.find(Cpu{1}, {key_of<Key>(8)});
     std::string text;
     try {
-        auto const step = s.table.load(at, "t", s.states());
+        auto const step = detail::KeyedTableFiles<double>::load(s.table, at, "t", s.states(), piece);
         return std::to_string(step);
     } catch (FormatError const& e) {
         text = std::string("damaged: ").append(e.what());
@@ -138,6 +185,94 @@ std::string loaded(C const& comm, std::string const& at, KeyedTableOptions const
         text = std::string("refused: ").append(e.what());
     }
     return content(s) == before && s.table.find(Cpu{1}, {key_of<Key>(8)}) == rows ? text : "changed";
+}
+
+TEST_CASE("each file of a table by keys is read by one rank", "[distributed][io][keyed_table]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    for (int const from : test::group_sizes({1, 2, 3, 4})) {
+        test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
+        saved<std::int64_t>(at, from, 1);
+        for (int const to : test::group_sizes({1, 2, 3, 4, 5})) {
+            auto const all = test::on_ranks(to, [&](auto const& comm) {  // of which each has its files alone
+                auto const own = std::string(at).append("/of ").append(std::to_string(comm.rank()));
+                together(comm, [&] {
+                    std::filesystem::create_directory(own);
+                    std::filesystem::copy(at + "/t", own);
+                    for (int r = comm.rank(); r < from; r += comm.size())
+                        std::filesystem::copy(std::string(at).append("/t-1.").append(std::to_string(r)).append(".rows"), own);
+                });
+                auto const text = loaded(comm, own);
+                std::filesystem::remove_all(own);
+                return text == "1" ? 1 : 0;
+            });
+            CAPTURE(from, to);
+            for (int const r : all) CHECK(r == 1);
+        }
+    }
+}
+
+TEST_CASE("keys and rows are read in pieces of bounded size", "[distributed][io][keyed_table]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    std::size_t const size = 100, bytes = 350;
+    test::on_ranks(1, [&](auto const& comm) {
+        ShardedKeyedTable<float, std::string, test::Ranks> t(comm, {.width = 2});
+        for (char c = 'a'; c < 'z'; ++c) t.find_or_insert(Cpu{1}, {std::string(size, c)});
+        t.erase({std::string(size, 'y'), std::string(size, 'c')});
+        return t.save(at, "t", 1), 0;
+    });
+    CheckpointFile const file(at + "/t-1.0.rows");
+    detail::KeyedList const list{"rows.keys", "rows.rows", true, {{"rows", 8, true, true}}};
+    detail::KeyedReader reader(file, list, 0, 1);
+    std::size_t keys = 0, rows = 0;
+    while (!reader.done()) {
+        auto const piece = reader.next(bytes, 1);
+        CHECK((piece.keys.size() <= bytes && piece.columns[0].size() <= bytes));
+        keys += piece.lengths.size();
+        rows += piece.columns[0].size() / 8;
+    }
+    CHECK((keys == 23 && rows == 25));
+}
+
+/// Loads a save of three ranks on others, with one byte of one file changed: in each list of it.
+template <class Key>
+void check_damage(std::string const& at) {
+    saved<Key>(at, 3, 1);
+    for (int f = 0; f < test::group_sizes({3})[0]; ++f) {
+        auto const path = std::string(at).append("/t-1.").append(std::to_string(f)).append(".rows");
+        auto const whole = test::read(path);
+        std::vector<std::size_t> places;
+        CheckpointFile const file(path);
+        for (std::string const& name : file.names()) {
+            auto const& reader = detail::OpenedFile::reader(file);
+            for (auto const& section : reader.record(reader.find(name)).sections) {
+                if (section.bytes == 0) continue;
+                auto const at_end = places.size() % 3 == 2 && section.bytes % 64 != 0 ? section.bytes : section.bytes - 1;  // or in the padding
+                places.push_back(static_cast<std::size_t>(section.offset + (places.size() % 3 == 0 ? 0 : at_end)));
+            }
+        }
+        for (std::size_t const place : places) {
+            test::on_ranks(1, [&](auto const&) {
+                auto bytes = whole;
+                bytes[place] ^= std::byte{0x40};
+                return test::write(path, bytes), 0;
+            });
+            for (int const to : test::group_sizes({2, 4})) {
+                CAPTURE(f, place, to);
+                test::check_damaged(to, "", [&](auto const& comm) { return loaded<test::Ranks, Key>(comm, at, Saved<Key>::usual(), to == 2 ? 100 : detail::deal_bytes); });
+            }
+        }
+        test::on_ranks(1, [&](auto const&) { return test::write(path, whole), 0; });
+    }
+    for (int const r : test::on_ranks(4, [&](auto const& comm) { return loaded<test::Ranks, Key>(comm, at) == "1" ? 1 : 0; })) CHECK(r == 1);
+}
+
+TEST_CASE("a byte that is wrong in a file of a table by keys is a FormatError on all ranks", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "new");
+    check_damage<std::int64_t>(at + "1");
+    check_damage<std::string>(at + "2");
 }
 
 TEST_CASE("a missing or damaged file of a table by keys is a FormatError on all ranks", "[distributed][io][errors]") {
@@ -148,7 +283,7 @@ TEST_CASE("a missing or damaged file of a table by keys is a FormatError on all 
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         saved<std::int64_t>(at, 3, 1);
         test::on_ranks(1, [&](auto const&) { return damage(), 0; });
-        for (int const n : test::group_sizes({2, 3}))
+        for (int const n : test::group_sizes({2, 3, 4}))
             test::check_damaged(n, text, [&](auto const& comm) { return loaded(comm, at); });
     };
     int const last = test::group_sizes({3})[0] - 1;
@@ -213,6 +348,7 @@ TEST_CASE("files whose keys are not those of a table are a FormatError on all ra
         test::check_damaged(2, text, [&](auto const& comm) { return loaded(comm, at); });
     };
     damaged("/t keys[1] = 1 is also the key of row 0", {.keys = {1, 1}});
+    damaged("rows.shape(0) is 1, expected at least 2, the number of keys", {.rows = Tensor<float>::zeros({1, 2})});
     damaged("seen[0] is also the key of row", {.seen = {2}});
     damaged("seen[1] repeats another key", {.seen = {5, 5}, .sightings = {1, 1, 1, 1}});
     damaged("rows.rows[1] = 3 is not in [0, 3)", {.at = {0, 3}});
@@ -231,11 +367,40 @@ TEST_CASE("files whose keys are not those of a table are a FormatError on all ra
     }
 }
 
+TEST_CASE("a key of a file that is too long is a FormatError on all ranks", "[distributed][io][errors]") {
+    test::Folder const folder;
+    auto const at = test::shared_path(folder / "");
+    for (std::size_t const size : std::vector<std::size_t>{65'535, 65'536}) {
+        test::on_ranks(1, [&](auto const& comm) {
+            detail::save_shards<detail::PosixFiles>(comm, at, "t", [&] {
+                detail::ShardSave save{.partition = {0, 1, 1}, .step = 3};
+                Shard{.keys = {1}, .at = {0}, .uses = {1, 1}, .without = "rows.keys"}.add_to(save.shard);
+                Checkpoint other;
+                for (auto const& [name, value] : save.shard.entries()) {
+                    if (name != "rows.seen" && name != "rows.sightings") other.add(name, value);
+                }
+                other.add("rows.keys", detail::KeyVariable<std::string>::of({std::string(size, 'k')}));
+                other.add("rows.seen", detail::KeyVariable<std::string>::of({}));
+                other.add("rows.sightings", Tensor<std::int64_t>::zeros({0, 2}));
+                save.shard = std::move(other);
+                return save;
+            });
+            return 0;
+        });
+        auto const load = [&](auto const& comm) { return loaded<test::Ranks, std::string>(comm, at); };
+        if (size > 65'535) {
+            test::check_damaged(2, "rows.keys[0] has 65536 bytes", load);
+        } else {
+            for (int const r : test::on_ranks(2, [&](auto const& comm) { return load(comm) == "3" ? 1 : 0; })) CHECK(r == 1);
+        }
+    }
+}
+
 TEST_CASE("states that a load of a table by keys does not name have their first values", "[distributed][io][keyed_table]") {
     test::Folder const folder;
     auto const at = test::shared_path(folder / "");
     saved<std::int64_t>(at, 2, 1);
-    for (int const r : test::on_ranks(2, [&](auto const& comm) {
+    for (int const r : test::on_ranks(3, [&](auto const& comm) {
              Saved<std::int64_t> s(comm);
              fill(s, comm, 7);
              s.table.template load<double>(at, "t", {{"pairs", s.pairs}});
@@ -252,7 +417,7 @@ TEST_CASE("a table by keys is not loaded into one that is different", "[distribu
     auto const refused = [&](std::string const& text, auto const& load) {
         auto const right = test::on_ranks(3, [&](auto const& comm) {
             std::string const said = load(comm);
-            return said.starts_with("refused: ") && said.find(text) != std::string::npos ? 1 : 0;
+            return said.starts_with("refused: ") && !said.starts_with("refused: rank ") && said.find(text) != std::string::npos ? 1 : 0;
         });
         CAPTURE(text);
         for (int const r : right) CHECK(r == 1);

@@ -3,6 +3,7 @@
 
 #include <rowan/compiled/define.hpp>
 #include <rowan/distributed/gather_save.hpp>
+#include <rowan/distributed/keyed_table_files.hpp>
 #include <rowan/distributed/model.hpp>
 #include <rowan/distributed/scatter_save.hpp>
 #include <rowan/distributed/table_files.hpp>

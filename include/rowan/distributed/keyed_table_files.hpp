@@ -4,154 +4,37 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
-#include <rowan/distributed/detail/key_fetch.hpp>
+#include <rowan/distributed/detail/keyed_shards.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_keyed_table.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/file.hpp>
 #include <rowan/io/keyed_table.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
-#include <memory>
+#include <numeric>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
-
-/// Adds those rows of a tensor to another.
-template <class E>
-void append_rows(GrowingTensor<E>& to, Tensor<E> const& from, std::span<std::int64_t const> rows) {
-    auto at = static_cast<std::size_t>(to.height());
-    to.grow(to.height() + static_cast<std::int64_t>(rows.size()));
-    for (std::int64_t const row : rows)
-        std::ranges::copy(from.row(static_cast<std::size_t>(row)), to.tensor().row(at++).begin());
-}
-
-/// What a rank loads: the rows of its keys, one after another, and the states of S.
-template <class T, class Key, class S>
-class LoadedShard {
-public:
-    template <class States>
-    LoadedShard(KeyedTable<T, Key> const& table, int rank, int ranks, States const& states)
-        : rank_(rank), ranks_(ranks), value_({table.value().row_size()}) {
-        for (auto const& [key, state] : states) {
-            auto const& shape = state.get().tensor().shape();
-            states_.try_emplace(key, typename Tensor<S>::shape_type(shape.begin() + 1, shape.end()));
-        }
-    }
-
-    GrowingTensor<T> const& value() const { return value_; }
-    GrowingTensor<S> const& state(std::string const& key) const { return states_.at(key); }
-
-    /// Reads what is of this rank from the file of a rank of a save.
-    void read(CheckpointFile const& file, int saved_rank, int saved_ranks) {
-        auto const value = rows_of<T>(file, "rows", value_.tensor());
-        for (auto const* const part :
-             {"rows.keys", "rows.rows", "rows.uses", "rows.seen", "rows.sightings", "rows.step"})
-            check_has(file, part);
-        auto const saved = undamaged(file.path(), [&] {
-            auto keys = naming_file(file.path(), [&] { return saved_keys<Key>(file, "rows", value); });
-            check(keys, saved_rank, saved_ranks);
-            return keys;
-        });
-        auto const mine = [&](Key const& key) { return key_owner(key, ranks_) == rank_; };
-        std::vector<std::int64_t> rows;
-        for (std::size_t i = 0; i < saved.keys.size(); ++i) {
-            if (!mine(saved.keys[i])) continue;
-            contents_.rows.push_back(contents_.height++);
-            contents_.keys.push_back(saved.keys[i]);
-            if (!saved.uses.empty()) contents_.uses.push_back(saved.uses[i]);
-            rows.push_back(saved.rows[i]);
-        }
-        for (std::size_t i = 0; i < saved.seen.size(); ++i) {
-            if (!mine(saved.seen[i])) continue;
-            contents_.seen.push_back(saved.seen[i]);
-            contents_.sightings.push_back(saved.sightings[i]);
-        }
-        contents_.step = std::exchange(begun_, true) ? std::max(contents_.step, saved.step) : saved.step;
-        append_rows(value_, value, rows);
-        for (auto& [key, state] : states_) {
-            auto const from = rows_of<S>(file, "state " + key, state.tensor());
-            if (from.shape()[0] != value.shape()[0])
-                throw FormatError(0, file.path(), std::string("has other rows of `state ").append(key).append("`"));
-            append_rows(state, from, rows);
-        }
-    }
-
-    /// The index of the keys, with room for as many rows as the table has.
-    KeyIndex<Key> index(std::string const& path, KeyedTable<T, Key> const& table) {
-        auto options = table.index().options();
-        options.capacity = KeyIndexOptions().capacity;  // that of all ranks is checked later
-        KeyIndex<Key> index(options);
-        contents_.height = std::max(contents_.height, table.height());
-        try {
-            index.assign(contents_);
-        } catch (IndexError const& e) {
-            throw FormatError(0, path, e.what());
-        }
-        KeyIndexAccess::limit(index, table.index().options().capacity);
-        return index;
-    }
-
-private:
-    /// Calls f, whose errors are those of the file.
-    template <class F>
-    static auto undamaged(std::string const& path, F const& f) -> decltype(f()) {
-        try {
-            return f();
-        } catch (IndexError const& e) {
-            throw FormatError(0, path, e.what());
-        } catch (ShapeError const& e) {
-            throw FormatError(0, path, e.what());
-        }
-    }
-
-    /// errors   FormatError if there is no such variable; TypeError; ShapeError if its rows are not like those
-    template <class E>
-    static Tensor<E> rows_of(CheckpointFile const& file, std::string const& name, Tensor<E> const& like) {
-        check_has(file, name);
-        auto rows = naming_file(file.path(), [&] { return file.load<Tensor<E>>(name); });
-        auto const field = std::string(name).append(" in ").append(file.path());
-        check_rows(field.c_str(), rows);
-        check_trailing(field.c_str(), rows, like.shape());
-        return rows;
-    }
-
-    static void check(KeyIndexContents<Key> const& saved, int rank, int ranks) {
-        auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-            if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
-        };
-        same_size("rows.rows", saved.rows.size(), saved.keys.size());
-        if (!saved.uses.empty()) same_size("rows.uses", saved.uses.size(), saved.keys.size());
-        same_size("rows.sightings", saved.sightings.size(), saved.seen.size());
-        check_ascending("rows.rows", saved.rows, 0, saved.height);
-        auto const check_owners = [&](char const* field, std::vector<Key> const& keys) {
-            for (std::size_t i = 0; i < keys.size(); ++i) {
-                if (key_owner(keys[i], ranks) != rank) throw IndexError(field, i, "is the key of another rank");
-            }
-        };
-        check_owners("rows.keys", saved.keys);
-        check_owners("rows.seen", saved.seen);
-    }
-
-    int rank_, ranks_;
-    bool begun_ = false;
-    GrowingTensor<T> value_;
-    std::map<std::string, GrowingTensor<S>> states_;
-    KeyIndexContents<Key> contents_;
-};
 
 /// What save and load do with states of S, with the system calls of Files.
 template <class S>
@@ -172,53 +55,160 @@ struct KeyedTableFiles {
 
     template <class T, class Key, class C, class States>
     static std::int64_t load(ShardedKeyedTable<T, Key, C>& table, std::string const& folder, std::string const& name,
-                             States const& states) {
+                             States const& states, std::size_t piece = deal_bytes) {
         std::string path;
         auto& local = *table.local_;
-        std::unique_ptr<LoadedShard<T, Key, S>> loaded;
+        auto const group = table.shards_.group();
+        std::optional<SavedShards> saved;
+        std::optional<KeyedShards> shards;
         std::optional<KeyIndex<Key>> keys;
         NamedValues names;
-        std::int64_t step = 0;
-        auto const read = [&](Notice& n) {  // needs no memory before ranks agree
-            table.shards_.describe(n, local.value().row_size());
-            n.own[2] = table.shards_.number();
-            check_file_name(name);
-            path = index_path(folder, name);
-            CheckpointFile const file = open_saved(path);
-            TableIndex const index = naming_file(path, [&] { return TableIndex(file); });
-            check_states(local, states);
-            int const rank = table.shards_.comm().rank(), ranks = table.shards_.comm().size(),
-                      saved_ranks = index.partition.ranks;
-            loaded = std::make_unique<LoadedShard<T, Key, S>>(local, rank, ranks, states);
-            for (int r = 0; r < saved_ranks; ++r) {
-                if (saved_ranks == ranks && r != rank) continue;
-                loaded->read(open_shard(index, folder, name, r), r, saved_ranks);
+        std::exception_ptr damage;
+        bool travel = false;
+        auto const check = [&](Notice& n) {
+            auto const is_like = [&](std::string const& file, Values const& values) {
+                check_types(file, values, local, states);
+            };
+            if (travel) is_like(saved->shard_path(0), saved->values());
+            for (auto const& opened : saved->files()) {
+                auto const& file = opened.second;
+                auto const of_file = [&] { is_like(file.path(), saved_values(file)); };
+                if (travel && opened.first != 0) {  // all ranks know those of the first: others are damaged
+                    check_undamaged(file.path(), std::cref(of_file));
+                } else {
+                    of_file();
+                }
             }
-            keys.emplace(loaded->index(path, local));
+            shards->check(*saved);
+            n.own[1] = names.hash();
+            n.own[2] = shards->step;
+        };
+        auto const finish = [&](Notice&) {
+            if (damage) std::rethrow_exception(damage);
+            keys.emplace(index_of<Key>(*shards, path, local));
             if (std::cmp_less_equal(keys->size(), table.capacity_)) {  // else agree_on_growth throws
                 KeyedTableAccess::reserve(local, keys->height());
                 for (auto const& [key, state] : states) state.get().reserve(keys->height());
             }
-            for (auto const& state : states) names.add(state.first, std::int64_t{1});
-            step = index.step;
-            return static_cast<std::int64_t>(file.id());
         };
-        open_shards(table.shards_.group(), path, std::cref(read));
+        auto const open = [&](Notice& n) {  // needs no memory before ranks agree
+            table.shards_.describe(n, local.value().row_size());
+            n.own[2] = table.shards_.number();
+            check_file_name(name);
+            path = index_path(folder, name);
+            saved.emplace(path, group.rank(), group.size());
+            travel = saved->index.partition.ranks != group.size();
+            check_states(local, states);
+            shards.emplace(std::same_as<Key, std::string>, local.index().options().record_uses,
+                           local.value().row_size() * sizeof(T));
+            for (auto const& [key, state] : states) {
+                auto const width = state.get().tensor().row_size() * sizeof(S);
+                shards->add_state(key, width);
+                names.add(key, static_cast<std::int64_t>(width));
+            }
+            if (!travel) {
+                Notice own;
+                check(own);
+                shards->deal(nullptr, *saved, piece, damage);
+                finish(own);
+            }
+            return static_cast<std::int64_t>(saved->file.id());
+        };
+        open_shards(group, path, std::cref(open));
+        if (travel) {
+            after_agreement(group, [&] { saved->share_values(group); });
+            auto const notices = agree_on_load(group, path, std::cref(check));
+            check_same_number(notices, 1, "the hash of the names of states");
+            after_agreement(group, [&] {
+                for (auto const& n : notices) shards->step = std::max(shards->step, n.own[2]);
+                shards->deal(&group, *saved, piece, damage);
+            });
+            static_cast<void>(agree_on_load(group, path, std::cref(finish)));
+        }
         auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
-        after_agreement(table.shards_.group(), [&] {
+        after_agreement(group, [&] {
             table.shards_.set(table.shards_.slots(), number);
-            KeyedTableAccess::replace(local, std::move(*keys), loaded->value().tensor());
+            KeyedTableAccess::replace(local, std::move(*keys), Tensor<T>::from_shape({0, local.value().row_size()}));
+            auto column = shards->value_column();
+            shards->rows.copy(column, bytes_of(local.value()).data());
             for (auto const& [key, state] : states) {
                 auto& to = state.get();
-                auto const& from = loaded->state(key).tensor();
                 to.grow(std::max(to.height(), local.height()));
-                std::copy_n(from.data(), from.size(), to.tensor().data());
+                shards->rows.copy(++column, bytes_of(to.tensor()).data());
             }
         });
-        return step;
+        return saved->index.step;
     }
 
 private:
+    using Values = std::map<std::string, CheckpointEntry>;
+
+    /// errors   FormatError if a file has no value of this name; TypeError if it is not a V
+    template <class V>
+    static CheckpointEntry const& check_type(std::string const& path, Values const& values, std::string const& name) {
+        auto const& there = saved_value(values, path, name);
+        checkpoint_value<V>::expect(there.desc, there.type_name, there.element_size);
+        return there;
+    }
+    /// errors   those of check_type; ShapeError if rows are not like those
+    template <class E>
+    static void check_rows_like(std::string const& path, Values const& values, std::string const& name,
+                                Tensor<E> const& like) {
+        auto const dims = tensor_of(check_type<Tensor<E>>(path, values, name).desc).dims;
+        auto const field = std::string(name).append(" in ").append(path);
+        if (dims.empty()) throw ShapeError(std::string(field).append(" rank"), "0", "at least 1");
+        check_trailing_dims(field.c_str(), dims, std::vector<std::int64_t>(like.shape().begin(), like.shape().end()));
+    }
+    template <class T, class Key, class States>
+    static void check_types(std::string const& path, Values const& values, KeyedTable<T, Key> const& table,
+                            States const& states) {
+        using Numbers = Tensor<std::int64_t>;
+        using Keys = typename KeyVariable<Key>::type;
+        check_rows_like(path, values, "rows", table.value());
+        for (auto const* const part : {"rows.keys", "rows.seen"}) check_type<Keys>(path, values, part);
+        for (auto const* const part : {"rows.rows", "rows.uses", "rows.sightings", "rows.step"})
+            check_type<Numbers>(path, values, part);
+        for (auto const& [key, state] : states) check_rows_like(path, values, "state " + key, state.get().tensor());
+    }
+
+    /// The index of what has come, with room for as many rows as the table has.
+    template <class Key, class T>
+    static KeyIndex<Key> index_of(KeyedShards const& shards, std::string const& path, KeyedTable<T, Key> const& table) {
+        KeyIndexContents<Key> contents{.step = shards.step};
+        contents.keys = keys_of<Key>(shards.rows);
+        contents.rows.resize(contents.keys.size());
+        std::iota(contents.rows.begin(), contents.rows.end(), std::int64_t{0});
+        contents.height = std::max(static_cast<std::int64_t>(contents.keys.size()), table.height());
+        auto options = table.index().options();
+        if (options.record_uses) {
+            contents.uses.resize(contents.keys.size());
+            shards.rows.copy(shards.uses_column, bytes_of(contents.uses).data());
+        }
+        contents.seen = keys_of<Key>(shards.seen);
+        contents.sightings.resize(contents.seen.size());
+        shards.seen.copy(shards.sightings_column, bytes_of(contents.sightings).data());
+        options.capacity = KeyIndexOptions().capacity;  // that of all ranks is checked later
+        KeyIndex<Key> index(options);
+        try {
+            index.assign(contents);
+        } catch (IndexError const& e) {
+            throw FormatError(0, path, e.what());
+        }
+        KeyIndexAccess::limit(index, table.index().options().capacity);
+        return index;
+    }
+    template <class Key>
+    static std::vector<Key> keys_of(DealtKeys const& dealt) {
+        std::vector<Key> keys;
+        if constexpr (std::same_as<Key, std::string>) {
+            keys.reserve(dealt.size());
+            dealt.each_text([&](std::string_view key) { keys.emplace_back(key); });
+        } else {
+            keys.resize(dealt.size());
+            dealt.copy(DealtKeys::keys, bytes_of(keys).data());
+        }
+        return keys;
+    }
     template <class T, class Key, class States>
     static void check_states(KeyedTable<T, Key> const& table, States const& states) {
         for (auto const& [key, state] : states) {

@@ -225,8 +225,8 @@ public:
     ///          width or the shape of a state differs, or this table records uses and the saved one did not; TypeError
     ///          if an element type or the type of the keys does; ShapeError on all if they name different states;
     ///          RemoteError on the other ranks
-    /// cost     reads the files of all ranks, on as many ranks its own, and keeps one at a time in memory beside the
-    ///          new rows; two agreements
+    /// cost     one read of each file, by one rank; every key and row sent once, by pieces of at most 16 MiB; memory for
+    ///          the new rows beside the table, and three such pieces; on as many ranks two agreements, else four
     template <class S = T>
     std::int64_t load(std::string const& folder, std::string const& name, States<S> const& states = {}) {
         using Files = files_of<S>;

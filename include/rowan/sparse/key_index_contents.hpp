@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,13 @@ struct KeyIndexContents {
 
 namespace detail {
 
-/// Checks that rows ascend in [least, height).
+/// Checks that rows, those of a list from its element `first` on, ascend in [least, height).
 /// errors   IndexError for the first that does not
-inline void check_ascending(char const* field, std::vector<std::int64_t> const& rows, std::int64_t least,
-                            std::int64_t height) {
+inline void check_ascending(char const* field, std::span<std::int64_t const> rows, std::int64_t least,
+                            std::int64_t height, std::size_t first = 0) {
     for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
-        if (rows[i] >= height) throw IndexError(field, i, rows[i], height);
-        if (rows[i] < least) throw IndexError(field, i, rows[i], "is less than " + std::to_string(least));
+        if (rows[i] >= height) throw IndexError(field, first + i, rows[i], height);
+        if (rows[i] < least) throw IndexError(field, first + i, rows[i], "is less than " + std::to_string(least));
     }
 }
 

@@ -63,6 +63,7 @@ public:
     void each_piece(std::string const& name, std::size_t piece,
                     std::function<void(std::span<std::byte const>)> const& f) const;
 
+    std::map<int, CheckpointFile> const& files() const { return files_; }  // that this rank reads
     int rank() const { return rank_; }
     int ranks() const { return ranks_; }
     std::string shard_path(int f) const { return detail::shard_path(place_.folder, place_.name, index.number, f); }
@@ -73,7 +74,7 @@ public:
 private:
     int rank_, ranks_;
     SavePlace place_;
-    std::map<int, CheckpointFile> files_;  // that this rank reads
+    std::map<int, CheckpointFile> files_;
     std::map<std::string, CheckpointEntry> values_;
 };
 

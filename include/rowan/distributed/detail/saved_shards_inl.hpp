@@ -58,10 +58,9 @@ ROWAN_FUNCTION void SavedShards::share_values(ProcessGroup const& group) {
 }
 
 ROWAN_FUNCTION CheckpointEntry const& SavedShards::value(std::string const& name, Partition const& own) const {
-    auto const at = values_.find(name);
     auto const path = shard_path(0);
-    if (at == values_.end()) throw FormatError(0, path, std::string("has no `").append(name).append("`"));
-    auto const& desc = at->second.desc;
+    auto const& found = saved_value(values_, path, name);
+    auto const& desc = found.desc;
     auto const what = std::string(path).append(": ").append(name);
     auto const& dims = tensor_of(desc).dims;
     if (dims.empty() || levels_of(desc) != 0) throw FormatError(0, what, "is not rows of a table");
@@ -70,7 +69,7 @@ ROWAN_FUNCTION CheckpointEntry const& SavedShards::value(std::string const& name
     } else if (dims[0] != index.partition_of(name, own.height).rows_of(0)) {
         throw FormatError(0, what, "has too many or too few rows");
     }
-    return at->second;
+    return found;
 }
 
 /// Checks the row numbers of a SelectedRows in a file of a save.

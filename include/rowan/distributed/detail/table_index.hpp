@@ -3,6 +3,7 @@
 
 #include <rowan/detail/named_values.hpp>
 #include <rowan/io/checkpoint.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
 #include <rowan/sparse/partition.hpp>
@@ -66,6 +67,14 @@ CheckpointFile open_shard(TableIndex const& index, std::string const& folder, st
 
 /// errors   FormatError if the file has no variable of this name
 void check_has(CheckpointFile const& file, std::string const& name);
+
+/// The values of a file, without elements.
+std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file);
+
+/// A value of the file with this path.
+/// errors   FormatError if there is none of this name
+CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values, std::string const& path,
+                                   std::string const& name);
 
 /// errors   ShapeError if the tables differ in height
 void check_height(std::string const& path, Partition const& saved, Partition const& own);

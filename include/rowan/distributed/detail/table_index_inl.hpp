@@ -170,6 +170,19 @@ ROWAN_FUNCTION void check_has(CheckpointFile const& file, std::string const& nam
     if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
 }
 
+ROWAN_FUNCTION std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file) {
+    std::map<std::string, CheckpointEntry> values;
+    for (auto const& name : file.names()) values.emplace(name, file.describe_type(name));
+    return values;
+}
+
+ROWAN_FUNCTION CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values,
+                                                  std::string const& path, std::string const& name) {
+    auto const at = values.find(name);
+    if (at == values.end()) throw FormatError(0, path, std::string("has no `").append(name).append("`"));
+    return at->second;
+}
+
 ROWAN_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
     if (saved.height == own.height) return;
     throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),

@@ -1,0 +1,224 @@
+// rowan/distributed/detail/keyed_shards_inl.hpp: the functions of keyed_shards.hpp.
+#pragma once
+
+#include <rowan/distributed/detail/keyed_shards.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+#include <rowan/sparse/key_index_options.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t DealtKeys::size() const {
+    std::size_t n = 0;
+    for (auto const& part : parts_) n += part.size;
+    return n;
+}
+
+ROWAN_FUNCTION void DealtKeys::copy(std::size_t column, std::byte* to) const {
+    for (auto const& part : parts_) {
+        auto const& round = rounds_[part.round];
+        auto const& all = round.columns[column];
+        std::size_t const unit = all.size() / round.size;
+        if (unit == 0) continue;
+        std::memcpy(to, all.data() + part.at * unit, part.size * unit);
+        to += part.size * unit;
+    }
+}
+
+ROWAN_FUNCTION void DealtKeys::each_text(std::function<void(std::string_view)> const& f) const {
+    for (auto const& part : parts_) {
+        auto const& round = rounds_[part.round];
+        auto const* text = reinterpret_cast<char const*>(round.text.data()) + part.text_at;
+        for (std::size_t i = 0; i < part.size; ++i) {
+            std::uint16_t length = 0;
+            std::memcpy(&length, round.columns[keys].data() + (part.at + i) * sizeof length, sizeof length);
+            f({text, length});
+            text += length;
+        }
+    }
+}
+
+/// What a rank sends: parts of a piece, ordered by ranks.
+class KeyedMessage {
+public:
+    std::vector<std::size_t> counts, texts;  // for each rank: keys, bytes of text
+
+    KeyedMessage(KeyedPiece const& piece, std::size_t ranks)
+        : counts(ranks), texts(ranks), piece_(piece), order_(piece.owners.size()) {
+        for (int const owner : piece.owners) ++counts[static_cast<std::size_t>(owner)];
+        auto next = begins_of(counts, 1);
+        for (std::size_t i = 0; i < order_.size(); ++i) order_[next[static_cast<std::size_t>(piece.owners[i])]++] = i;
+        for (std::size_t i = 0; i < piece.lengths.size(); ++i)
+            texts[static_cast<std::size_t>(piece.owners[i])] += piece.lengths[i];
+    }
+
+    /// Elements of `unit` bytes: element i of the keys, or of their rows.
+    std::vector<std::byte> column(std::span<std::byte const> all, std::size_t unit, bool of_rows) const {
+        std::vector<std::byte> sent(order_.size() * unit);
+        for (std::size_t k = 0; k < order_.size() && unit != 0; ++k) {
+            std::size_t const from = of_rows ? piece_.rows[order_[k]] : order_[k];
+            std::memcpy(sent.data() + k * unit, all.data() + from * unit, unit);
+        }
+        return sent;
+    }
+    std::vector<std::byte> text() const {
+        std::vector<std::size_t> begins(piece_.lengths.size());
+        std::exclusive_scan(piece_.lengths.begin(), piece_.lengths.end(), begins.begin(), std::size_t{0});
+        std::vector<std::byte> sent(total(texts));
+        auto* to = sent.data();
+        for (std::size_t const i : order_) to = std::copy_n(piece_.keys.data() + begins[i], piece_.lengths[i], to);
+        return sent;
+    }
+
+private:
+    KeyedPiece const& piece_;
+    std::vector<std::size_t> order_;  // of keys
+};
+
+ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                                   std::size_t piece, std::exception_ptr& damage) {
+    int const ranks = group == nullptr ? 1 : saved.ranks();
+    auto const others = static_cast<std::size_t>(ranks);
+    auto file = saved.files().begin();
+    std::optional<KeyedReader> reader;
+    auto const next = [&](KeyedPiece& mine) {
+        check_undamaged(file->second.path(), [&] {
+            if (!reader) reader.emplace(file->second, list, file->first, saved.index.partition.ranks);
+            mine = reader->next(piece, ranks);
+        });
+        mine.file = static_cast<std::size_t>(file->first);
+        if (!reader->done()) return;
+        reader.reset();
+        ++file;
+    };
+    DealtKeys dealt;
+    for (bool more = true; more;) {
+        KeyedPiece mine;
+        if (!damage && file != saved.files().end()) {
+            try {
+                next(mine);
+            } catch (...) {
+                damage = std::current_exception();
+            }
+        }
+        KeyedMessage const message(mine, others);
+        more = !damage && file != saved.files().end();
+        std::vector<std::size_t> words;
+        for (std::size_t r = 0; r < others; ++r)
+            words.insert(words.end(), {message.counts[r], message.texts[r], mine.file, more ? 1U : 0U});
+        if (group != nullptr) words = exchange_counts(*group, words);
+        std::size_t const number = dealt.rounds_.size();
+        std::vector<std::size_t> counts, texts;
+        DealtKeys::Round round;
+        std::size_t text = 0;
+        for (std::size_t r = 0; r < others; ++r) {
+            auto const* const said = words.data() + r * 4;
+            if (said[0] != 0) dealt.parts_.push_back({said[2], number, round.size, said[0], text});
+            round.size += said[0];
+            text += said[1];
+            counts.push_back(said[0]);
+            texts.push_back(said[1]);
+            more = more || said[3] != 0;
+        }
+        auto const exchange = [&](std::size_t unit, std::vector<std::byte>&& sent, std::vector<std::size_t> const& send,
+                                  std::vector<std::size_t> const& receive) {
+            if (group == nullptr || unit == 0) return std::move(sent);
+            std::vector<std::byte> came(total(receive) * unit);
+            group->alltoallv(unit, sent, send, came, receive)->wait();
+            return came;
+        };
+        auto const add = [&](std::span<std::byte const> all, std::size_t unit, bool of_rows) {
+            round.columns.push_back(exchange(unit, message.column(all, unit, of_rows), message.counts, counts));
+        };
+        if (list.strings) {
+            add(bytes_of(std::as_const(mine.lengths)), sizeof(mine.lengths[0]), false);
+            round.text = exchange(1, message.text(), message.texts, texts);
+        } else {
+            add(mine.keys, sizeof(std::int64_t), false);
+        }
+        std::size_t wanted = 0;
+        for (auto const& c : list.columns) {
+            if (!c.wanted) continue;
+            add(mine.columns.empty() ? std::span<std::byte const>() : mine.columns[wanted], c.unit, c.of_rows);
+            ++wanted;
+        }
+        if (round.size != 0) dealt.rounds_.push_back(std::move(round));
+    }
+    std::ranges::stable_sort(dealt.parts_, {}, &DealtKeys::Part::file);
+    return dealt;
+}
+
+ROWAN_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t width)
+    : step(std::numeric_limits<std::int64_t>::min()), row_list_{"rows.keys",
+                                                                "rows.rows",
+                                                                strings,
+                                                                {{"rows.uses", sizeof(KeyUses), false, uses},
+                                                                 {"rows", width, true, true}}},
+      seen_list_{"rows.seen", "", strings, {{"rows.sightings", sizeof(KeyUses), false, true}}} {}
+
+ROWAN_FUNCTION void KeyedShards::add_state(std::string const& name, std::size_t width) {
+    row_list_.columns.push_back({std::string("state ").append(name), width, true, true});
+}
+
+/// Checks the rows of a file with so many keys.
+/// errors   ShapeError
+inline void check_heights(CheckpointFile const& file, KeyedList const& list, std::size_t keys) {
+    auto const height_of = [&](KeyedColumn const& c) { return tensor_of(file.desc(c.name)).dims[0]; };
+    auto const& rows = list.columns[1];
+    std::int64_t const height = height_of(rows);
+    bool const most = rows.unit == 0;  // the file has no elements that bound the height
+    if (std::cmp_greater(keys, height) || (most && std::cmp_less(keys, height)))
+        throw ShapeError(
+            std::string(rows.name).append(".shape(0)"), std::to_string(height),
+            std::string(most ? "" : "at least ").append(std::to_string(keys)).append(", the number of keys"));
+    for (auto const& c : std::span(list.columns).subspan(2)) {
+        if (height_of(c) != height)
+            throw FormatError(0, file.path(), std::string("has other rows of `").append(c.name).append("`"));
+    }
+}
+
+/// errors   ShapeError if there are keys without uses
+inline void check_uses(VarDesc const& rows, VarDesc const& uses) {
+    auto const &keys = tensor_of(rows).dims, &of_keys = tensor_of(uses).dims;
+    if (of_keys.empty() || of_keys[0] != 0 || keys.empty() || keys[0] == 0) return;
+    throw ShapeError("uses.size()", "0", std::to_string(keys[0]));
+}
+
+ROWAN_FUNCTION void KeyedShards::check(SavedShards const& saved) {
+    auto const& uses = row_list_.columns[0];
+    auto const& first = saved.values();
+    if (uses.wanted && !first.empty()) check_uses(first.at(row_list_.rows).desc, first.at(uses.name).desc);
+    for (auto const& opened : saved.files()) {
+        auto const& file = opened.second;
+        check_undamaged(file.path(), [&] {
+            auto const steps = file.load<Tensor<std::int64_t>>("rows.step");
+            if (steps.size() != 1) throw ShapeError("rows.step", std::to_string(steps.size()).append(" numbers"), "1");
+            step = std::max(step, steps.data()[0]);
+            check_heights(file, row_list_, check_sizes(file, row_list_));
+            check_sizes(file, seen_list_);
+        });
+        if (uses.wanted) check_uses(file.desc(row_list_.rows), file.desc(uses.name));
+    }
+}
+
+ROWAN_FUNCTION void KeyedShards::deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
+                                      std::exception_ptr& damage) {
+    rows = deal_keys(group, saved, row_list_, piece, damage);
+    seen = deal_keys(group, saved, seen_list_, piece, damage);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
