@@ -14647,7 +14647,7 @@ ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<>
 
 namespace rowan::inline v0::detail {
 
-/// Rows, distinct of each rank, that this rank asks each rank of a group for, and those that each asks it for.
+/// The rows that this rank asks each rank of a group for, each once, and those that each asks it for.
 struct RowRequest {
     std::vector<std::int64_t> wanted;        // rank 0's first, until all are told
     std::vector<std::size_t> send, receive;  // how many, of each rank
@@ -14705,7 +14705,8 @@ public:
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
-    /// The same that other ranks want, or have asked a rank of this place in their nodes for; lists that ascend.
+    /// Those that other ranks want: a list of each rank, which ascends. With a route, first a list of each node, and then
+    /// one of each rank of the own node.
     Buffer<std::int64_t> const& asked() const { return asked_; }
     std::vector<std::size_t> const& asked_counts() const { return asked_counts_; }  ///< of each list
     /// Of the rows of other ranks: of each rank, or place in the nodes.
@@ -14716,11 +14717,10 @@ public:
         return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
     }
     std::size_t ranks() const { return slots_.splits().size() - 1; }  ///< the number of ranks
-    /// The rows of this rank that its ids or others name, all or some; `asked` is of asked(). Pieces are by the first of
-    /// the ranks that a list is of.
+    /// The rows of this rank that its ids or other ranks name; or some, those with a nonzero number, of own() and of asked().
     MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
 
-    RowRequest const& request() const { return request_; }  ///< of the ranks, or of those of the node
+    RowRequest const& request() const { return request_; }  ///< of all ranks, or of those of the node
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route
     NodeRoute const* route() const { return slots_.route().get(); }
 
@@ -15168,7 +15168,6 @@ ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch
     for (std::size_t k = 0; k < tables.size(); ++k)
         lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
     exchange_lists(group, std::move(lists));
-    for (auto& t : tables) t.next_request().wanted = {};
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -15215,6 +15214,7 @@ ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> t
 ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+    request_.wanted = {};
     asked_ = std::move(slots);
     asked_counts_ = std::move(counts);
     for (auto& row : asked_) row -= slots_.begin_of(rank_);
@@ -15284,6 +15284,7 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
 }
 
 ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+    relay_->nodes.wanted = {};
     auto rows = std::move(relay_->nodes.asked);
     auto counts = relay_->nodes.receive;
     std::size_t i = 0;

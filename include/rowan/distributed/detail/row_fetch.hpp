@@ -20,7 +20,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Rows, distinct of each rank, that this rank asks each rank of a group for, and those that each asks it for.
+/// The rows that this rank asks each rank of a group for, each once, and those that each asks it for.
 struct RowRequest {
     std::vector<std::int64_t> wanted;        // rank 0's first, until all are told
     std::vector<std::size_t> send, receive;  // how many, of each rank
@@ -78,7 +78,8 @@ public:
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
-    /// The same that other ranks want, or have asked a rank of this place in their nodes for; lists that ascend.
+    /// Those that other ranks want: a list of each rank, which ascends. With a route, first a list of each node, and then
+    /// one of each rank of the own node.
     Buffer<std::int64_t> const& asked() const { return asked_; }
     std::vector<std::size_t> const& asked_counts() const { return asked_counts_; }  ///< of each list
     /// Of the rows of other ranks: of each rank, or place in the nodes.
@@ -89,11 +90,10 @@ public:
         return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
     }
     std::size_t ranks() const { return slots_.splits().size() - 1; }  ///< the number of ranks
-    /// The rows of this rank that its ids or others name, all or some; `asked` is of asked(). Pieces are by the first of
-    /// the ranks that a list is of.
+    /// The rows of this rank that its ids or other ranks name; or some, those with a nonzero number, of own() and of asked().
     MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
 
-    RowRequest const& request() const { return request_; }  ///< of the ranks, or of those of the node
+    RowRequest const& request() const { return request_; }  ///< of all ranks, or of those of the node
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route
     NodeRoute const* route() const { return slots_.route().get(); }
 

@@ -29,7 +29,6 @@ ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch
     for (std::size_t k = 0; k < tables.size(); ++k)
         lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
     exchange_lists(group, std::move(lists));
-    for (auto& t : tables) t.next_request().wanted = {};
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -76,6 +75,7 @@ ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> t
 ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+    request_.wanted = {};
     asked_ = std::move(slots);
     asked_counts_ = std::move(counts);
     for (auto& row : asked_) row -= slots_.begin_of(rank_);
@@ -145,6 +145,7 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
 }
 
 ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+    relay_->nodes.wanted = {};
     auto rows = std::move(relay_->nodes.asked);
     auto counts = relay_->nodes.receive;
     std::size_t i = 0;
