@@ -7948,9 +7948,9 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 
 namespace rowan::inline v0::detail {
 
-/// Rows that the ranks of a node ask those of other nodes for travel between nodes once: those of ranks at a place, by the
-/// rank at this place in the own node. All nodes have as many ranks, a power of two, so that these are a node of the tree
-/// of sums.
+/// A row that ranks of a node ask another node for travels to the node once: the rank at a place in a node asks those at
+/// this place in the other nodes for all rows of them that its node wants, and gives them to the ranks of its node. All
+/// nodes have the same number of ranks, a power of two, so that the ranks of one are a node of the tree of sums.
 struct NodeRoute {
     std::unique_ptr<NodeGroups> groups;
     std::size_t nodes, places, node, place;  // the last two are this rank's
@@ -14338,7 +14338,8 @@ namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks, to ask for.
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
-///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
+///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
+///          by a route, three in the node and three between nodes
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
                                           Cpu exec, std::span<TableRows const> tables);
 
@@ -14676,6 +14677,9 @@ struct RowRelay {
     RowRequest nodes;                  // met.rows(), of the ranks at this place
 
     RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
+    RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
+    RowRelay& operator=(RowRelay const&) = delete;
+    ~RowRelay() = default;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
@@ -15677,15 +15681,11 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
-        if (route_ != nullptr) return begin_by_nodes(own);
+        if (ahead_ == nullptr) return begin_all(own);
         begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
-        if (route_ != nullptr) {
-            by_nodes_.wait();
-        } else {
-            take_rows(rest_, 0);
-        }
+        ahead_ == nullptr ? all_.wait() : take_rows(rest_, 0);
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto const bytes = own[t]->row_values().elements().bytes;
             auto const& come = travelling_[t];
@@ -15713,9 +15713,9 @@ private:
         travelling_.resize(fetches_.size());
     }
 
-    /// Rows of a table that travel: first some, perhaps, and then the others.
+    /// Rows of a table that travel: all, or for the next step first some, and then the others.
     struct Travelling {
-        std::vector<std::uint8_t> which;       // of those that others ask for; empty: all
+        std::vector<std::uint8_t> which;       // of those that others ask for
         std::vector<std::uint8_t> which_come;  // of those of others
         std::vector<std::size_t> counts, come_counts;
         Value sent;
@@ -15805,7 +15805,6 @@ private:
     /// How many of the rows of each rank have this number.
     static std::vector<std::size_t> counts_of(std::vector<std::uint8_t> const& which,
                                               std::vector<std::size_t> const& all, std::uint8_t number) {
-        if (which.empty()) return all;
         std::vector<std::size_t> counts;
         auto from = which.begin();
         for (std::size_t const n : all) {
@@ -15822,14 +15821,14 @@ private:
         to.row_bytes = to.sent.elements().element_size;
         for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
     }
-    void begin_by_nodes(std::span<Value const* const> own) {
+    void begin_all(std::span<Value const* const> own) {
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& r = travelling_[t];
             read(exec_, *own[t], fetches_[t].asked(), r);
             r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
-            by_nodes_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+            all_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
         }
-        by_nodes_.begin(group_);
+        all_.begin(group_);
     }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
@@ -15844,7 +15843,7 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            read(exec, *own[t], r.which.empty() ? f.asked() : some, r);
+            read(exec, *own[t], some, r);
             r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
             lists.push_back({r.row_bytes, r.sent.elements().bytes, r.counts, bytes_of(r.part), r.come_counts});
         }
@@ -15854,10 +15853,6 @@ private:
         transfer.wait();
         for (auto& r : travelling_) {
             r.sent = {};
-            if (r.which_come.empty()) {
-                r.came = std::move(r.part);
-                continue;
-            }
             r.came.resize(r.which_come.size() * r.row_bytes);
             auto const* from = r.part.data();
             for (std::size_t i = 0; i < r.which_come.size(); ++i) {
@@ -15874,9 +15869,9 @@ private:
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
-    ListTransfer rest_;
     std::shared_ptr<NodeRoute const> route_;
-    FetchTransfer by_nodes_;        // of a route
+    FetchTransfer all_;
+    ListTransfer rest_;             // of the next step's rows
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<ReturnedGradients> back_;
@@ -23805,11 +23800,12 @@ namespace layer {
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
-///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
-///          one node of the tree and there is no options.clip. Between nodes rows travel as in ShardedTable, but those for
-///          the next step. With options.overlap, memory for the batches of one more
-///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
-///          steps, one agreement and one read of parameters and states
+///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank, and
+///          those of the ranks of a node together, are one node of the tree and there is no options.clip. Between nodes
+///          rows and their gradients travel as in ShardedTable, in up to six exchanges more of fewer ranks. With
+///          options.overlap, memory for the batches of one more step, three exchanges more with a byte for each row, and
+///          a thread in each step; the rows for the next step, and their gradients, then travel from rank to rank, also
+///          between nodes. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -81,11 +81,12 @@ namespace layer {
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
-///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank are
-///          one node of the tree and there is no options.clip. Between nodes rows travel as in ShardedTable, but those for
-///          the next step. With options.overlap, memory for the batches of one more
-///          step, three exchanges more with a byte for each row, and a thread in each step. Every options.check_every
-///          steps, one agreement and one read of parameters and states
+///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank, and
+///          those of the ranks of a node together, are one node of the tree and there is no options.clip. Between nodes
+///          rows and their gradients travel as in ShardedTable, in up to six exchanges more of fewer ranks. With
+///          options.overlap, memory for the batches of one more step, three exchanges more with a byte for each row, and
+///          a thread in each step; the rows for the next step, and their gradients, then travel from rank to rank, also
+///          between nodes. Every options.check_every steps, one agreement and one read of parameters and states
 template <class Device>
 class CommOn {
 public:

@@ -96,15 +96,11 @@ public:
             before(t, fetches_[t].asked());
             before(t, fetches_[t].own());
         }
-        if (route_ != nullptr) return begin_by_nodes(own);
+        if (ahead_ == nullptr) return begin_all(own);
         begin_rows(exec_, rest_, group_, own, 0);
     }
     void end_rest(std::span<Value const* const> own) override {
-        if (route_ != nullptr) {
-            by_nodes_.wait();
-        } else {
-            take_rows(rest_, 0);
-        }
+        ahead_ == nullptr ? all_.wait() : take_rows(rest_, 0);
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto const bytes = own[t]->row_values().elements().bytes;
             auto const& come = travelling_[t];
@@ -132,9 +128,9 @@ private:
         travelling_.resize(fetches_.size());
     }
 
-    /// Rows of a table that travel: first some, perhaps, and then the others.
+    /// Rows of a table that travel: all, or for the next step first some, and then the others.
     struct Travelling {
-        std::vector<std::uint8_t> which;       // of those that others ask for; empty: all
+        std::vector<std::uint8_t> which;       // of those that others ask for
         std::vector<std::uint8_t> which_come;  // of those of others
         std::vector<std::size_t> counts, come_counts;
         Value sent;
@@ -224,7 +220,6 @@ private:
     /// How many of the rows of each rank have this number.
     static std::vector<std::size_t> counts_of(std::vector<std::uint8_t> const& which,
                                               std::vector<std::size_t> const& all, std::uint8_t number) {
-        if (which.empty()) return all;
         std::vector<std::size_t> counts;
         auto from = which.begin();
         for (std::size_t const n : all) {
@@ -241,14 +236,14 @@ private:
         to.row_bytes = to.sent.elements().element_size;
         for (std::size_t i = 1; i < dims.size(); ++i) to.row_bytes *= static_cast<std::size_t>(dims[i]);
     }
-    void begin_by_nodes(std::span<Value const* const> own) {
+    void begin_all(std::span<Value const* const> own) {
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& r = travelling_[t];
             read(exec_, *own[t], fetches_[t].asked(), r);
             r.came = Buffer<std::byte>(fetches_[t].received() * r.row_bytes);
-            by_nodes_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
+            all_.add({&fetches_[t], r.row_bytes, r.sent.elements().bytes, bytes_of(r.came)});
         }
-        by_nodes_.begin(group_);
+        all_.begin(group_);
     }
     /// Sends the rows that others ask for, those with this number in `which`.
     void begin_rows(Cpu exec, ListTransfer& transfer, ProcessGroup const& group, std::span<Value const* const> own,
@@ -263,7 +258,7 @@ private:
             for (std::size_t i = 0; i < r.which.size(); ++i) {
                 if (r.which[i] == number) some.push_back(f.asked()[i]);
             }
-            read(exec, *own[t], r.which.empty() ? f.asked() : some, r);
+            read(exec, *own[t], some, r);
             r.part = Buffer<std::byte>(total(r.come_counts) * r.row_bytes);
             lists.push_back({r.row_bytes, r.sent.elements().bytes, r.counts, bytes_of(r.part), r.come_counts});
         }
@@ -273,10 +268,6 @@ private:
         transfer.wait();
         for (auto& r : travelling_) {
             r.sent = {};
-            if (r.which_come.empty()) {
-                r.came = std::move(r.part);
-                continue;
-            }
             r.came.resize(r.which_come.size() * r.row_bytes);
             auto const* from = r.part.data();
             for (std::size_t i = 0; i < r.which_come.size(); ++i) {
@@ -293,9 +284,9 @@ private:
     std::vector<Partition> partitions_;
     std::vector<RowFetch> fetches_;
     std::vector<Travelling> travelling_;  // until all have come
-    ListTransfer rest_;
     std::shared_ptr<NodeRoute const> route_;
-    FetchTransfer by_nodes_;        // of a route
+    FetchTransfer all_;
+    ListTransfer rest_;             // of the next step's rows
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
     std::unique_ptr<ReturnedGradients> back_;

@@ -8,9 +8,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// Rows that the ranks of a node ask those of other nodes for travel between nodes once: those of ranks at a place, by the
-/// rank at this place in the own node. All nodes have as many ranks, a power of two, so that these are a node of the tree
-/// of sums.
+/// A row that ranks of a node ask another node for travels to the node once: the rank at a place in a node asks those at
+/// this place in the other nodes for all rows of them that its node wants, and gives them to the ranks of its node. All
+/// nodes have the same number of ranks, a power of two, so that the ranks of one are a node of the tree of sums.
 struct NodeRoute {
     std::unique_ptr<NodeGroups> groups;
     std::size_t nodes, places, node, place;  // the last two are this rank's

@@ -49,6 +49,9 @@ struct RowRelay {
     RowRequest nodes;                  // met.rows(), of the ranks at this place
 
     RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
+    RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
+    RowRelay& operator=(RowRelay const&) = delete;
+    ~RowRelay() = default;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.

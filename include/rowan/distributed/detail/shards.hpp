@@ -20,7 +20,8 @@ namespace rowan::inline v0::detail {
 
 /// Rows of tables on any ranks, to ask for.
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
-///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words
+///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
+///          by a route, three in the node and three between nodes
 std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
                                           Cpu exec, std::span<TableRows const> tables);
 
