@@ -3101,8 +3101,8 @@ struct Nodes {
 /// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
 ///
 /// A model may also have
-/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it. Sums of
-///   rows and lookups of sharded tables then send less from node to node.
+/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it, often:
+///   it keeps the groups. Sums of rows and lookups of sharded tables then send less from node to node.
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
@@ -7977,7 +7977,8 @@ ROWAN_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& g
     auto groups = group.nodes();
     if (groups == nullptr) return nullptr;
     std::size_t const nodes = groups->count(), places = groups->places();
-    if (places == 1 || !std::has_single_bit(places) || nodes * places != static_cast<std::size_t>(group.size()))
+    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
+        nodes * places != static_cast<std::size_t>(group.size()))
         return nullptr;
     auto const rank = static_cast<std::size_t>(group.rank());
     return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});

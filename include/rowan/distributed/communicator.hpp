@@ -38,8 +38,8 @@ struct Nodes {
 /// spans must stay valid. Several may be open at once; all ranks begin them in the same order.
 ///
 /// A model may also have
-/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it. Sums of
-///   rows and lookups of sharded tables then send less from node to node.
+/// - `nodes()`, a std::optional<Nodes<C>>: none, as without it, if all ranks are on one node. All ranks call it, often:
+///   it keeps the groups. Sums of rows and lookups of sharded tables then send less from node to node.
 /// - `test()` of what alltoallv and allgatherv return: whether the exchange is complete, so that wait() would return at
 ///   once. Ranks may see it at different times, and then begin other exchanges: those of a `duplicate()`.
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.

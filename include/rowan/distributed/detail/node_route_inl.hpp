@@ -13,7 +13,8 @@ ROWAN_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& g
     auto groups = group.nodes();
     if (groups == nullptr) return nullptr;
     std::size_t const nodes = groups->count(), places = groups->places();
-    if (places == 1 || !std::has_single_bit(places) || nodes * places != static_cast<std::size_t>(group.size()))
+    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
+        nodes * places != static_cast<std::size_t>(group.size()))
         return nullptr;
     auto const rank = static_cast<std::size_t>(group.rank());
     return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
