@@ -189,6 +189,7 @@ TEST_CASE("every operator: a net computes what the operator does, with the same 
             for (std::size_t i = 0; i < net.op->outputs.size(); ++i) CHECK((serial[i] == bits(want[i])));
         }
         for (int const threads : small ? std::vector{2, 8} : std::vector{8}) CHECK((run(threads) == serial));
+        if (detail::widest_bytes == detail::native_bytes) return;  // there is one kind of registers
         for (std::size_t const bytes : small ? std::vector<std::size_t>{16, 32} : std::vector<std::size_t>{16}) {
             test::RegisterBytes const registers(bytes);
             CHECK((run(1) == serial));
