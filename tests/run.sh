@@ -15,7 +15,7 @@ source tests/matrix.sh
 
 folders=(core sparse sequence op graph layer train io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
-gcc_rooms=(thrust native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
+gcc_rooms=(thrust bfloat16 native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo)
 nightly=(long_demo all_threads conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)

@@ -45226,6 +45226,10 @@ private:
     }
 };
 
+ROWAN_TEMPLATE(void PairProducts<Cpu>::run(Cpu, std::size_t, std::size_t, VectorPairs const&, float const*, float*))
+ROWAN_TEMPLATE(void PairProducts<Cpu>::grad(Cpu, std::size_t, std::size_t, VectorPairs const&, float const*,
+                                            float const*, float*))
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/op/matrix/dot_interaction.hpp: dot_interaction, the dot products of the pairs of an example's vectors.
