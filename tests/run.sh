@@ -15,7 +15,7 @@ source tests/matrix.sh
 
 folders=(core sparse sequence op graph layer train io distributed dtypes exceptions)
 quick_rooms=("${folders[@]}" static example files)
-gcc_rooms=(thrust bfloat16 native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
+gcc_rooms=(jobs thrust bfloat16 native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo)
 nightly=(long_demo all_threads conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
@@ -147,7 +147,7 @@ headers() {
 every_header() { ROWAN_EVERY_HEADER=1 headers; }
 clang() { has clang clang++-16 && clang_run clang clang "core sparse sequence"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "core sparse sequence distributed"; }
-all_threads() { has all_threads clang++-16 && tsan_run all_threads tsan "${folders[*]} example"; }
+all_threads() { has all_threads clang++-16 && tsan_run all_threads tsan "${folders[*]} example jobs"; }
 
 # New and failing inputs remain in the build folder; libFuzzer prints the names.
 fuzz() { # [BUILD SECONDS]
@@ -220,7 +220,7 @@ consume() {
     if ((status != 0)) && ! grep -q '^FAILED ' build/consume/results.txt; then count "consume ends with status $status" 1 1; fi
 }
 
-# The program of examples/demo.sh, built for this processor, prints the numbers of the quick check's.
+# The program of examples/demo.sh, built for this processor, prints the numbers of the build gcc.
 demo() {
     if ! has demo g++ || ! has_wordnet demo; then return 0; fi
     echo "== demo"

@@ -45227,8 +45227,11 @@ private:
 };
 
 ROWAN_TEMPLATE(void PairProducts<Cpu>::run(Cpu, std::size_t, std::size_t, VectorPairs const&, float const*, float*))
+ROWAN_TEMPLATE(void PairProducts<Cpu>::run(Cpu, std::size_t, std::size_t, VectorPairs const&, double const*, double*))
 ROWAN_TEMPLATE(void PairProducts<Cpu>::grad(Cpu, std::size_t, std::size_t, VectorPairs const&, float const*,
                                             float const*, float*))
+ROWAN_TEMPLATE(void PairProducts<Cpu>::grad(Cpu, std::size_t, std::size_t, VectorPairs const&, double const*,
+                                            double const*, double*))
 
 }  // namespace rowan::inline v0::detail
 
