@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "damaged.hpp"
 #include "on_ranks.hpp"
+#include "own_files.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -193,22 +194,7 @@ TEST_CASE("each file of a table by keys is read by one rank", "[distributed][io]
     for (int const from : test::group_sizes({1, 2, 3, 4})) {
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         saved<std::int64_t>(at, from, 1);
-        for (int const to : test::group_sizes({1, 2, 3, 4, 5})) {
-            auto const all = test::on_ranks(to, [&](auto const& comm) {  // of which each has its files alone
-                auto const own = std::string(at).append("/of ").append(std::to_string(comm.rank()));
-                together(comm, [&] {
-                    std::filesystem::create_directory(own);
-                    std::filesystem::copy(at + "/t", own);
-                    for (int r = comm.rank(); r < from; r += comm.size())
-                        std::filesystem::copy(std::string(at).append("/t-1.").append(std::to_string(r)).append(".rows"), own);
-                });
-                auto const text = loaded(comm, own);
-                std::filesystem::remove_all(own);
-                return text == "1" ? 1 : 0;
-            });
-            CAPTURE(from, to);
-            for (int const r : all) CHECK(r == 1);
-        }
+        test::check_own_files(at, from, test::group_sizes({1, 2, 3, 4, 5}), [](auto const& comm, std::string const& own) { return loaded(comm, own); });
     }
 }
 

@@ -4,6 +4,7 @@
 #include <rowan/distributed/sharded_table.hpp>
 
 #include "catch.hpp"
+#include "counting.hpp"
 #include "inputs.hpp"
 #include "on_ranks.hpp"
 
@@ -114,26 +115,16 @@ TEST_CASE("what a plan says of a rank is what its rows are, and the same every t
     }));
 }
 
-/// Counts the bytes that a rank sends in exchanges.
-struct Counting : test::Ranks {
-    Counting(test::Ranks const& ranks, std::size_t* to) : test::Ranks(ranks), bytes(to) {}
-    auto alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts, std::span<std::byte> out, std::span<std::size_t const> out_counts) const {
-        for (std::size_t r = 0; r < counts.size(); ++r) *bytes += static_cast<int>(r) == rank() ? 0 : counts[r] * unit;
-        return test::Ranks::alltoallv(unit, in, counts, out, out_counts);
-    }
-    std::size_t* bytes;
-};
-
 TEST_CASE("ranks send the bytes that the plan says, if no two look up one row", "[distributed]") {
     constexpr int size = 3;
     auto const sent = test::on_ranks(size, [&](auto const& comm) {
         std::int64_t const ids_of_rank = 30, n = ids_of_rank * comm.size();
         auto const p = plan(std::vector<TableToPlace>{{.name = "t", .height = n, .width = 5, .lookups = n, .different = n}}, comm.size(), {.replicated_bytes = 0, .whole_rows = 0});
         std::size_t bytes = 0;
-        ShardedTable<float, Cpu, Counting> table(Counting(comm, &bytes), p["t"].placement.on(n, comm.size()), 5, [](std::int64_t, std::span<float> row) { std::ranges::fill(row, 1.0F); });
+        ShardedTable<float, Cpu, test::Counting> table(test::Counting(comm, &bytes), p["t"].placement.on(n, comm.size()), 5, [](std::int64_t, std::span<float> row) { std::ranges::fill(row, 1.0F); });
         std::vector<std::int64_t> ids;
         for (std::int64_t i = 0; i < ids_of_rank; ++i) ids.push_back(comm.rank() * ids_of_rank + i);
-        typename ShardedTable<float, Cpu, Counting>::Lookup lookup;
+        typename ShardedTable<float, Cpu, test::Counting>::Lookup lookup;
         auto const rows = table.gather(Cpu{1}, ids, lookup);
         static_cast<void>(table.exchange(Cpu{1}, lookup, rows));
         return std::abs(static_cast<double>(bytes) - p.ranks[static_cast<std::size_t>(comm.rank())].sent);

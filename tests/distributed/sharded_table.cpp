@@ -4,12 +4,12 @@
 #include <rowan/sparse.hpp>
 
 #include "../dtypes/own_types.hpp"
+#include "counting.hpp"
 #include "on_ranks.hpp"
 #include "parts.hpp"
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -124,30 +124,14 @@ TEST_CASE("shards on several nodes have the bits of the whole table", "[distribu
     check(parts::make<test::dual>(8, 40, 3, 100), {4}, 2, 0, 2);
 }
 
-/// Counts the bytes that a rank sends to other nodes.
-struct Counting : test::Ranks {
-    Counting(test::Ranks const& ranks, std::size_t* to, bool counts = false) : test::Ranks(ranks), bytes(to), counted(counts) {}
-    std::optional<Nodes<Counting>> nodes() const {
-        auto all = test::Ranks::nodes();
-        if (!all) return {};
-        return Nodes<Counting>{Counting(all->node, bytes), Counting(all->across, bytes, true), std::move(all->begins)};
-    }
-    auto alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts, std::span<std::byte> out, std::span<std::size_t const> out_counts) const {
-        for (std::size_t r = 0; r < counts.size(); ++r) *bytes += !counted || static_cast<int>(r) == rank() ? 0 : counts[r] * unit;
-        return test::Ranks::alltoallv(unit, in, counts, out, out_counts);
-    }
-    std::size_t* bytes;
-    bool counted;
-};
-
 TEST_CASE("a row that all ranks of a node look up travels to it once", "[distributed]") {
     constexpr std::int64_t rows = 64, width = 3;
     auto const sent = test::on_ranks(4, [&](auto const& comm) {
         std::size_t bytes = 0;
-        ShardedTable<float, Cpu, Counting> table(Counting(comm, &bytes), {rows, 1, comm.size()}, width, first<float>);
+        ShardedTable<float, Cpu, test::Counting> table(test::Counting(comm, &bytes), {rows, 1, comm.size()}, width, first<float>);
         std::vector<std::int64_t> ids(rows);
         std::iota(ids.begin(), ids.end(), 0);
-        typename ShardedTable<float, Cpu, Counting>::Lookup lookup;
+        typename ShardedTable<float, Cpu, test::Counting>::Lookup lookup;
         auto const out = table.gather(Cpu{1}, ids, lookup);
         bool const good = bits(out) == bits(whole<float>(rows, width));
         static_cast<void>(table.exchange(Cpu{1}, lookup, out));

@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "damaged.hpp"
 #include "on_ranks.hpp"
+#include "own_files.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,22 +119,7 @@ TEST_CASE("each file of a save is read by one rank", "[distributed][io]") {
     for (int const from : sizes) {
         test::on_ranks(1, [&](auto const&) { return std::filesystem::remove_all(at), 0; });
         test::on_ranks(from, [&](auto const& comm) { return save(comm, at, 1), 0; });
-        for (int const to : sizes) {
-            auto const right = test::on_ranks(to, [&](auto const& comm) {  // of which each has its files alone
-                auto const own = std::string(at).append("/of ").append(std::to_string(comm.rank()));
-                together(comm, [&] {
-                    std::filesystem::create_directory(own);
-                    std::filesystem::copy(at + "/t", own);
-                    for (int r = comm.rank(); r < from; r += comm.size())
-                        std::filesystem::copy(std::string(at).append("/t-1.").append(std::to_string(r)).append(".rows"), own);
-                });
-                auto const text = loaded(comm, own, 3, 23, 40);
-                std::filesystem::remove_all(own);
-                return text == "1" ? 1 : 0;
-            });
-            CAPTURE(from, to);
-            for (int const r : right) CHECK(r == 1);
-        }
+        test::check_own_files(at, from, sizes, [](auto const& comm, std::string const& own) { return loaded(comm, own, 3, 23, 40); });
     }
 }
 
