@@ -92,9 +92,8 @@ private:
         }
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
-        if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
-        back_.tables = fetched_.get();  // to which gradients can go back
-        if (!sums_early()) return;
+        back_.tables = fetched_.get();
+        if (!sums_early() || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([this](std::size_t table, std::size_t i) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         });
@@ -200,7 +199,7 @@ private:
     /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
     /// bit those that lack some.
     void find_fetched(detail::Ranks::Words& words) {
-        if (back_.tables == nullptr) return;
+        if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([&](std::size_t table, std::size_t i) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
             if (has == detail::RowsOf::others) return;
