@@ -5153,7 +5153,13 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
         mine.failed = 1;
     }
     mine.operation = operation;
-    auto all = after_agreement(group, [&] { return tell(group, mine, told); });
+    std::vector<Notice> all;
+    try {
+        all = after_agreement(group, [&] { return tell(group, mine, told); });
+    } catch (RemoteError const&) {
+        if (error) std::rethrow_exception(error);  // which has ended all ranks
+        throw;
+    }
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;
@@ -32484,7 +32490,11 @@ private:
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
         back_.tables = fetched_.get();
-        if (!sums_early() || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+        if (sums_early()) ranks_->must([this] { find_early(); });
+    }
+    /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
+    void find_early() {
+        if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([this](std::size_t table, std::size_t i) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         });
@@ -32504,9 +32514,13 @@ private:
         } catch (...) {
             thrown = std::current_exception();
         }
-        if (sums_early()) {
-            if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
-            send_numbers();
+        try {
+            if (sums_early()) {
+                if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
+                send_numbers();
+            }
+        } catch (...) {
+            if (!thrown) throw;  // else all have ended
         }
         if (thrown) std::rethrow_exception(thrown);
     }
@@ -33066,9 +33080,9 @@ public:
                              std::function<void(Words&)> const& f) const override {
         std::vector<Words> words;
         auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
-            words.reserve(static_cast<std::size_t>(size()));
             n.same[0] = trainer;
-            f(n.own);
+            f(n.own);  // runs in any case: other ranks may wait for what it begins
+            words.reserve(static_cast<std::size_t>(size()));
         });
         for (auto const& n : notices) words.push_back(n.own);
         return words;

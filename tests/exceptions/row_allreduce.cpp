@@ -182,7 +182,9 @@ TEST_CASE("out of memory on one rank: the operations of a ShardedTable throw on 
 }
 
 TEST_CASE("out of memory on one rank: train throws on all", "[exceptions]") {
-    bool const sharded = GENERATE(false, true);
+    auto const [is_sharded, overlaps] = GENERATE(table<bool, bool>({{false, false}, {true, false}, {true, true}}));
+    bool const sharded = is_sharded, overlap = overlaps;
+    CAPTURE(sharded, overlap);
     survives([&](Threads const& comm) {
         Scope scope;
         std::optional<layer::Var<float>> cost;
@@ -195,6 +197,7 @@ TEST_CASE("out of memory on one rank: train throws on all", "[exceptions]") {
             cost = layer::reduce_mean(layer::fc(rows, {.output_size = 1, .name = "fc"}));
             for (std::int64_t i = 0; i < 4; ++i) batches.push_back({{"ids", std::vector<std::int64_t>{i, i + 3}}});
             options = TrainOptions{.optimizer = layer::Adam{}, .comm = comm, .parts = 3, .exec = {1}};
+            options->overlap = overlap;
         });
         auto const learned = train(*cost, [&](std::int64_t) -> std::vector<Feeds> const& { return batches; }, *options);
         std::uint64_t bits = 0;

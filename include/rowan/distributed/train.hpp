@@ -45,9 +45,9 @@ public:
                              std::function<void(Words&)> const& f) const override {
         std::vector<Words> words;
         auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
-            words.reserve(static_cast<std::size_t>(size()));
             n.same[0] = trainer;
-            f(n.own);
+            f(n.own);  // runs in any case: other ranks may wait for what it begins
+            words.reserve(static_cast<std::size_t>(size()));
         });
         for (auto const& n : notices) words.push_back(n.own);
         return words;

@@ -209,7 +209,13 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
         mine.failed = 1;
     }
     mine.operation = operation;
-    auto all = after_agreement(group, [&] { return tell(group, mine, told); });
+    std::vector<Notice> all;
+    try {
+        all = after_agreement(group, [&] { return tell(group, mine, told); });
+    } catch (RemoteError const&) {
+        if (error) std::rethrow_exception(error);  // which has ended all ranks
+        throw;
+    }
     if (std::ranges::any_of(all, [](Notice const& n) { return n.failed != 0; })) throw_remote(group, error, all);
     check_same(all);
     return all;

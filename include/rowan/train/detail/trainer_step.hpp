@@ -93,7 +93,11 @@ private:
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
         back_.tables = fetched_.get();
-        if (!sums_early() || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+        if (sums_early()) ranks_->must([this] { find_early(); });
+    }
+    /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
+    void find_early() {
+        if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([this](std::size_t table, std::size_t i) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         });
@@ -113,9 +117,13 @@ private:
         } catch (...) {
             thrown = std::current_exception();
         }
-        if (sums_early()) {
-            if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
-            send_numbers();
+        try {
+            if (sums_early()) {
+                if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
+                send_numbers();
+            }
+        } catch (...) {
+            if (!thrown) throw;  // else all have ended
         }
         if (thrown) std::rethrow_exception(thrown);
     }
