@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "op/register_bytes.hpp"
 
+#include <rowan/op/elementwise/compare.hpp>
 #include <rowan/op/elementwise/gelu.hpp>
 #include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/pow.hpp>
@@ -96,6 +97,7 @@ TEST_CASE("formulas have the same bits with registers of any size", "[op]") {
             auto const wide = mul(x, Tensor<T>{{T(14)}});
             return std::vector{gelu(wide), gelu(large), gelu_op::backward(Cpu{}, wide, x), gelu_op::backward(Cpu{}, large, x)};
         });
+        test::check_any_registers([&] { return std::vector{equal_op::run(Cpu{1}, x, column), less_op::run(Cpu{1}, x, column), less_op::run(Cpu{1}, x, x)}; });
         test::check_any_registers([&] {
             return std::vector{mul(x, column), softmax(x), softmax(x, {.axis = 0}), log_softmax(x), reduce_sum(x, {.axes = {0}}),
                                reduce_sum(x, {.axes = {1}})};

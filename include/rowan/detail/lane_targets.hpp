@@ -39,11 +39,12 @@ ROWAN_INLINE std::size_t processor_bytes() {
     return known != 0 ? known : find_register_bytes();
 }
 
-// Neither fuses a product with an addition; clang does not across calls.
+// Neither fuses a product with an addition; clang does not across calls. With -O3, g++ 12 ends with an internal error where
+// it makes vectors of comparisons of registers.
 #ifdef __clang__
 #define ROWAN_NOT_FUSED
 #else
-#define ROWAN_NOT_FUSED gnu::optimize("fp-contract=off")
+#define ROWAN_NOT_FUSED gnu::optimize("fp-contract=off", "no-tree-slp-vectorize")
 #endif
 template <class S, class F>
 [[gnu::target("avx2,bmi,bmi2"), gnu::flatten, gnu::noinline, ROWAN_NOT_FUSED]] auto on_avx2(F const& f) {
