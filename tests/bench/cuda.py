@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs rowan_bench_cuda and PyTorch in turns on one GPU, and prints one table: times, shares of a copy's bandwidth, ratios.
+"""Runs rowan_bench_cuda, and PyTorch and FBGEMM, in turns on one GPU, and prints one table: times, shares of a copy's bandwidth, ratios.
 
     cmake --preset cuda -DROWAN_BENCH=ON -DCMAKE_CUDA_ARCHITECTURES=native
     cmake --build --preset cuda --target rowan_bench_cuda
     python3 tests/bench/cuda.py [--rounds 3] [--python PYTHON] [--tiny]
 
-PYTHON has torch for CUDA; without it, only rowan is measured.
+PYTHON has torch for CUDA, and perhaps fbgemm_gpu; without them, only rowan is measured.
 """
 
 import argparse
@@ -34,27 +34,28 @@ def main():
     parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
     args = parser.parse_args()
     tiny = ["--tiny"] if args.tiny else []
-    best, facts = {}, {}
+    ours, peers, facts = {}, {}, {}
     for _ in range(args.rounds):
-        for line in run([args.rowan, *tiny]) + run([args.python, str(HERE / "cuda/torch_rows.py"), *tiny]):
+        for line in run([args.rowan, *tiny]) + run([args.python, str(HERE / "cuda/peers.py"), *tiny]):
             if "op" not in line:
                 facts |= line
             elif "ms" in line:
-                place = best.setdefault((line["op"], line["ids"]), {})
-                if line["ms"] < place.get(line["peer"], {"ms": float("inf")})["ms"]:
-                    place[line["peer"]] = line
-    if not best:
+                place = (line["op"], line["case"])
+                best = ours if line["peer"] == "rowan" else peers.setdefault(place, {})
+                key = place if best is ours else f"{line['peer']}: {line['way']}"
+                if line["ms"] < best.get(key, {"ms": float("inf")})["ms"]:
+                    best[key] = line
+            elif "error" in line:
+                print(f"{line['peer']}, {line['op']}, {line['case']}: {line['error']}", file=sys.stderr)
+    if not ours:
         sys.exit("nothing was measured")
     print(", ".join(f"{name}: {value}" for name, value in {"processor": processor(), **facts}.items()))
-    print("\n| operation | ids | rowan ms | GB/s by the byte model | of a copy | PyTorch ms | PyTorch / rowan | PyTorch's way |")
-    print("|---|---|---:|---:|---:|---:|---:|---|")
-    for (op, ids), place in best.items():
-        ours, torch = place.get("rowan"), place.get("torch")
-        if not ours:
-            continue
-        cells = [op, ids, f"{ours['ms']:.3f}", f"{ours['gbs']:.0f}", f"{ours['of_copy']:.0%}"]
-        cells += [f"{torch['ms']:.3f}", f"{torch['ms'] / ours['ms']:.1f}x", torch["way"]] if torch else ["-", "-", "-"]
-        print("| " + " | ".join(cells) + " |")
+    print("\n| operation | case | rowan ms | GB/s by the byte model | of a copy | peers: times as long |")
+    print("|---|---|---:|---:|---:|---|")
+    for (op, case), line in ours.items():
+        speed = [f"{line['gbs']:.0f}", f"{line['of_copy']:.0%}"] if line["gbs"] else ["-", "-"]
+        others = (f"{name} {other['ms'] / line['ms']:.2f}x" for name, other in peers.get((op, case), {}).items())
+        print("| " + " | ".join([op, case, f"{line['ms']:.3f}", *speed, "; ".join(others) or "-"]) + " |")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def compare(args):
 
 def compare_in_turns(args, threads, words):
     """Runs the program and the peers in turns, each in a separate process, and prints the best epoch of each."""
-    options = [f"--{name}={getattr(args, name)}" for name in ("model", "epochs", "seed", "dim")] + [f"--threads={threads}"]
+    options = [f"--{name}={getattr(args, name)}" for name in ("model", "epochs", "seed", "dim", "device", "wordnet")] + [f"--threads={threads}"]
     ngrams = [f"--word-ngrams={words}", f"--minn={args.minn}", f"--maxn={args.maxn}"]
     plain = words == 1 and args.maxn == 0
     script = [sys.executable, __file__, *options]
@@ -113,6 +113,7 @@ def fasttext_classifier(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=("bag", "gru", "attention"), default="bag")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: PROGRAM was built with CUDA, and torch has it")
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
@@ -158,6 +159,8 @@ def torch_classifier(args):
     gru = torch.nn.GRU(args.dim, args.dim)  # PyTorch begins with uniform(-1 / sqrt(dim), 1 / sqrt(dim))
     attention = torch.nn.Sequential(torch.nn.Linear(args.dim, args.dim), torch.nn.Tanh(), torch.nn.Linear(args.dim, 1))
     fc = torch.nn.Linear(args.dim, 45)
+    for layer in (table, gru, attention, fc):
+        layer.to(args.device)
     torch.nn.init.uniform_(table.weight, -0.1, 0.1)
     torch.nn.init.uniform_(fc.weight, -0.125, 0.125)
     torch.nn.init.uniform_(fc.bias, -0.125, 0.125)
@@ -169,17 +172,17 @@ def torch_classifier(args):
 
     def scores(batch):
         if args.model != "bag":
-            ids = pack_sequence([words for words, _ in batch], enforce_sorted=False)
+            ids = pack_sequence([words for words, _ in batch], enforce_sorted=False).to(args.device)
             rows = PackedSequence(table(ids.data), ids.batch_sizes, ids.sorted_indices, ids.unsorted_indices)
             states, last = gru(rows)
             if args.model == "gru":
                 return fc(last[0])
             states, lengths = pad_packed_sequence(states)
-            inside = torch.arange(len(states))[:, None, None] < lengths[:, None]
+            inside = (torch.arange(len(states))[:, None, None] < lengths[:, None]).to(args.device)
             weights = attention(states).masked_fill(~inside, float("-inf")).softmax(0)
             return fc((states * weights).sum(0))
         lengths = torch.tensor([0] + [len(words) for words, _ in batch[:-1]])
-        return fc(table(torch.cat([words for words, _ in batch]), lengths.cumsum(0)))
+        return fc(table(torch.cat([words for words, _ in batch]).to(args.device), lengths.cumsum(0).to(args.device)))
 
     for epoch in range(1, args.epochs + 1):
         start = time.perf_counter()
@@ -187,7 +190,7 @@ def torch_classifier(args):
         loss_sum = 0.0
         for begin in range(0, len(order), 64):
             batch = [train[i] for i in order[begin : begin + 64]]
-            loss = torch.nn.functional.cross_entropy(scores(batch), torch.tensor([label for _, label in batch]))
+            loss = torch.nn.functional.cross_entropy(scores(batch), torch.tensor([label for _, label in batch], device=args.device))
             for optimizer in optimizers:
                 optimizer.zero_grad()
             loss.backward()
@@ -199,9 +202,9 @@ def torch_classifier(args):
             right = 0
             for begin in range(0, len(test), 64):
                 batch = test[begin : begin + 64]
-                right += (scores(batch).argmax(1) == torch.tensor([label for _, label in batch])).sum().item()
+                right += (scores(batch).argmax(1) == torch.tensor([label for _, label in batch], device=args.device)).sum().item()
         print(
-            f"torch {torch.__version__}, threads {args.threads[0]}, seed {args.seed}, epoch {epoch}: {seconds:.2f} s, "
+            f"torch {torch.__version__}, {args.device}, threads {args.threads[0]}, seed {args.seed}, epoch {epoch}: {seconds:.2f} s, "
             f"test accuracy {right / len(test):.4f}, training loss {loss_sum / len(train):.4f}",
             flush=True,
         )

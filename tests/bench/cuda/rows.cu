@@ -1,191 +1,120 @@
-// tests/bench/cuda/rows.cu: times algorithms on rows and sequences and a copy of memory on a GPU, by CUDA's events.
-// Prints a line of JSON for each case; `--tiny` is a quick test. Without a GPU it says so and exits with 77.
-#include <rowan/sparse.hpp>
-#include <rowan/thrust.hpp>
-#include <rowan/thrust/cuda.hpp>
+// tests/bench/cuda/rows.cu: times algorithms on rows and sequences on a GPU.
+#include "clock.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
-#include <random>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
+
+namespace bench {
 
 namespace {
 
-using rowan::Cuda;
-template <class T>
-using Tensor = rowan::Tensor<T, Cuda>;
+enum class Draw { uniform, log_uniform, one };
 
-struct Sizes {
-    std::size_t height, width = 64, lookups, sets, sentences;
-};
+/// Row i of a data set.
+struct DrawId {
+    Draw kind;
+    std::size_t set;
+    std::int64_t height;
+    std::int64_t* to;
 
-// Different numbers, computed on the device.
-struct Hash {
-    float* to;
-    float low, high;
     ROWAN_HD void operator()(std::size_t i) const {
-        auto const random = static_cast<std::uint32_t>((i + 1) * 0x9E3779B97F4A7C15u >> 40);
-        to[i] = low + (high - low) * static_cast<float>(random) * 0x1p-24f;
+        double const u = static_cast<double>(hash(i + (set << 40)) >> 11) * 0x1p-53;
+        if (kind == Draw::one) {
+            to[i] = static_cast<std::int64_t>(set);
+        } else if (kind == Draw::uniform) {
+            to[i] = static_cast<std::int64_t>(u * static_cast<double>(height));
+        } else {
+            auto const rank = static_cast<std::int64_t>(::exp(u * ::log(static_cast<double>(height))) - 1);
+            to[i] = (rank < height ? rank : height - 1) * 2654435761 % height;  // frequent rows are not neighbours
+        }
     }
 };
 
-Tensor<float> numbers(Cuda exec, Tensor<float>::shape_type const& shape, float low, float high) {
-    auto x = Tensor<float>::from_shape(exec, shape);
-    rowan::detail::launch(exec, x.size(), Hash{x.data(), low, high});
-    return x;
-}
-
-std::vector<std::int64_t> draw(Sizes const& sizes, std::string const& kind, std::size_t set) {
-    std::mt19937_64 random(set + 1);
-    auto const height = static_cast<std::int64_t>(sizes.height);
-    std::uniform_int_distribution<std::int64_t> uniform(0, height - 1);
-    std::uniform_real_distribution<double> exponent(0, 1);
-    std::vector<std::int64_t> ids(sizes.lookups, static_cast<std::int64_t>(set));  // "one": a single row
-    for (auto& id : ids) {
-        if (kind == "uniform") id = uniform(random);
-        if (kind == "zipf") {
-            auto const rank = static_cast<std::int64_t>(std::pow(static_cast<double>(height), exponent(random)) - 1);
-            id = std::clamp<std::int64_t>(rank, 0, height - 1) * 2654435761 % height;
-        }
-    }
-    return ids;
-}
-
-class Clock {
-public:
-    Clock(Cuda exec, std::size_t sets) : exec_(exec), sets_(sets) {
-        cudaEventCreate(&begin_);
-        cudaEventCreate(&end_);
-    }
-
-    // The median in ms of two turns over the data sets, after a warm-up turn.
-    double operator()(std::function<void(std::size_t)> const& run) {
-        std::vector<float> times;
-        for (std::size_t turn = 0; turn < 3 * sets_; ++turn) {
-            cudaEventRecord(begin_, exec_.stream);
-            run(turn % sets_);
-            cudaEventRecord(end_, exec_.stream);
-            cudaEventSynchronize(end_);
-            float ms = 0;
-            cudaEventElapsedTime(&ms, begin_, end_);
-            if (turn >= sets_) times.push_back(ms);
-        }
-        rowan::synchronize(exec_);
-        std::ranges::sort(times);
-        return times[times.size() / 2];
-    }
-
-private:
-    Cuda exec_;
-    std::size_t sets_;
-    cudaEvent_t begin_, end_;
+struct Case {
+    double gib;  // of the table
+    std::size_t width, lookups;
+    Draw draw;
+    bool moments = true;  // a table of moments fits beside it
 };
 
-struct Report {
-    double copy;  // GB/s, read and written, of cudaMemcpyAsync
-
-    void operator()(std::string const& op, std::string const& ids, double ms, double bytes) const {
-        double const speed = bytes / ms * 1e-6;
-        std::printf("{\"peer\": \"rowan\", \"op\": \"%s\", \"ids\": \"%s\", \"ms\": %.4f, \"gbs\": %.1f, \"of_copy\": %.3f}\n", op.c_str(),
-                    ids.c_str(), ms, speed, speed / copy);
-        std::fflush(stdout);
-    }
-};
-
-void rows(Cuda exec, Sizes const& sizes, Clock& clock, Report const& report) {
-    auto param = numbers(exec, {sizes.height, sizes.width}, -0.01f, 0.01f);
-    auto moment = numbers(exec, {sizes.height, sizes.width}, 0.1f, 0.2f);
-    auto row_moment = numbers(exec, {sizes.height}, 0.1f, 0.2f);
-    auto out = Tensor<float>::from_shape(exec, {sizes.lookups, sizes.width});
-    for (std::string const ids_of : {"uniform", "zipf", "one"}) {
-        std::vector<Tensor<std::int64_t>> ids;
-        std::vector<Tensor<float>> values;
-        std::vector<rowan::SelectedRows<float, Cuda>> gradients;
-        std::vector<rowan::RowPlan<Cuda>> plans;
-        double unique = 0;
-        for (std::size_t k = 0; k < sizes.sets; ++k) {
-            auto const list = draw(sizes, ids_of, k);
-            unique += static_cast<double>(std::set<std::int64_t>(list.begin(), list.end()).size()) / static_cast<double>(sizes.sets);
-            auto host = rowan::Tensor<std::int64_t>::from_shape({list.size()});
-            std::ranges::copy(list, host.data());
-            ids.push_back(rowan::to_device(exec, host));
-            values.push_back(numbers(exec, {sizes.lookups, sizes.width}, -1, 1));
-            gradients.emplace_back(exec, sizes.height, ids.back(), values.back().share());
-            plans.emplace_back(exec, gradients.back());
-            static_cast<void>(plans.back().rows());  // so that no case waits for their number
-        }
-        auto const n = static_cast<double>(sizes.lookups), row = static_cast<double>(sizes.width * sizeof(float)), id = 8.0;
-        auto const passes = static_cast<double>((std::bit_width(sizes.height - 1) + 7) / 8);
-        double const sort = n * (4 + 2 * passes * 8);  // keys and positions of 32 bits
-        double const gathered = unique * row + n * row + n * id, summed = n * row + sort;
-        report("gather", ids_of, clock([&](std::size_t k) { rowan::gather(exec, param, ids[k]); }), gathered);
-        report("gather_into", ids_of, clock([&](std::size_t k) { rowan::gather_into(exec, param, ids[k], out); }), gathered);
-        report("scatter_add", ids_of, clock([&](std::size_t k) { rowan::scatter_add(exec, param, gradients[k]); }),
-               n * row + 2 * unique * row + n * id);
-        report("merge", ids_of, clock([&](std::size_t k) { rowan::merge(exec, gradients[k]); }), summed + unique * (row + id) + n * id);
-        report("merge by a plan", ids_of, clock([&](std::size_t k) { rowan::merge(exec, plans[k], values[k]); }),
-               n * row + unique * (row + id) + n * id);
-        report("sgd", ids_of, clock([&](std::size_t k) { rowan::sgd(exec, param, gradients[k], 0.01); }), summed + 2 * unique * row);
-        report("adagrad", ids_of, clock([&](std::size_t k) { rowan::adagrad(exec, param, moment, gradients[k]); }),
-               summed + 4 * unique * row);
-        report("adagrad by a plan", ids_of, clock([&](std::size_t k) { rowan::adagrad(exec, plans[k], param, moment, values[k]); }),
-               n * row + 4 * unique * row);
-        report("rowwise_adagrad", ids_of, clock([&](std::size_t k) { rowan::rowwise_adagrad(exec, param, row_moment, gradients[k]); }),
-               summed + 2 * unique * row + 64 * unique);
-    }
+std::string text_of(Case const& c, char const* type) {
+    static constexpr char const* names[] = {"uniform", "log-uniform", "one row"};
+    return std::string(names[static_cast<int>(c.draw)]) + ", " + std::to_string(c.lookups) + " of " + std::to_string(c.width) + " " + type + ", " +
+           std::to_string(std::lround(c.gib)) + " GiB";
 }
 
-void sequences(Cuda exec, Sizes const& sizes, Clock& clock, Report const& report) {
+template <class T>
+void table(Gpu const& exec, Case const& c, Report const& report) {
+    std::size_t const sets = 3;
+    auto const height = static_cast<std::size_t>(c.gib * (1 << 30) / static_cast<double>(c.width * sizeof(T)));
+    auto const at = text_of(c, sizeof(T) == 4 ? "float" : "bfloat16");
+    Clock clock(exec, sets);
+    auto param = numbers<T>(exec, {height, c.width}, -0.01f, 0.01f);
+    auto row_moment = numbers(exec, {height}, 0.1f, 0.2f);
+    auto out = Tensor<T>::from_shape(exec, {c.lookups, c.width});
+    std::vector<Tensor<std::int64_t>> ids;
+    std::vector<Tensor<T>> values;
+    std::vector<rowan::SelectedRows<T, Gpu>> gradients;
+    std::vector<rowan::RowPlan<Gpu>> plans;
+    double unique = 0;
+    for (std::size_t set = 0; set < sets; ++set) {
+        ids.push_back(Tensor<std::int64_t>::from_shape(exec, {c.lookups}));
+        rowan::detail::launch(exec, c.lookups, DrawId{c.draw, set, static_cast<std::int64_t>(height), ids.back().data()});
+        values.push_back(numbers<T>(exec, {c.lookups, c.width}, -1, 1));
+        gradients.emplace_back(exec, static_cast<std::int64_t>(height), ids.back(), values.back().share());
+        plans.emplace_back(exec, gradients.back());
+        unique += static_cast<double>(plans.back().rows().size()) / static_cast<double>(sets);  // so that no case waits for it
+    }
+    auto const n = static_cast<double>(c.lookups), row = static_cast<double>(c.width * sizeof(T)), id = 8.0;
+    auto const passes = static_cast<double>((std::bit_width(height - 1) + 7) / 8);
+    double const sort = n * (4 + 2 * passes * 8);  // keys and positions of 32 bits
+    double const gathered = unique * row + n * row + n * id, summed = n * row + sort;
+    report("gather", at, clock([&](std::size_t k) { rowan::gather(exec, param, ids[k]); }), gathered);
+    report("gather_into", at, clock([&](std::size_t k) { rowan::gather_into(exec, param, ids[k], out); }), gathered);
+    report("scatter_add", at, clock([&](std::size_t k) { rowan::scatter_add(exec, param, gradients[k]); }), n * row + 2 * unique * row + n * id);
+    report("merge", at, clock([&](std::size_t k) { rowan::merge(exec, gradients[k]); }), summed + unique * (row + id) + n * id);
+    report("merge by a plan", at, clock([&](std::size_t k) { rowan::merge(exec, plans[k], values[k]); }), n * row + unique * (row + id) + n * id);
+    report("sgd", at, clock([&](std::size_t k) { rowan::sgd(exec, param, gradients[k], 0.01); }), summed + 2 * unique * row);
+    report("rowwise_adagrad", at, clock([&](std::size_t k) { rowan::rowwise_adagrad(exec, param, row_moment, gradients[k]); }),
+           summed + 2 * unique * row + 64 * unique);
+    if (!c.moments) return;
+    auto moment = numbers<T>(exec, {height, c.width}, 0.1f, 0.2f);
+    report("adagrad", at, clock([&](std::size_t k) { rowan::adagrad(exec, param, moment, gradients[k]); }), summed + 4 * unique * row);
+    report("adagrad by a plan", at, clock([&](std::size_t k) { rowan::adagrad(exec, plans[k], param, moment, values[k]); }),
+           n * row + 4 * unique * row);
+}
+
+}  // namespace
+
+void rows(Gpu const& exec, Report const& report, bool tiny) {
+    std::size_t const few = tiny ? 512 : 262'144, many = tiny ? 2048 : std::size_t{1} << 22, million = tiny ? 1000 : 1'000'000;
+    double const gib = tiny ? 0.001 : 16;
+    for (Draw const draw : {Draw::uniform, Draw::log_uniform}) {
+        for (std::size_t const lookups : {few, many}) table<float>(exec, {gib, 64, lookups, draw}, report);
+    }
+    table<float>(exec, {gib, 64, million, Draw::one}, report);
+    for (std::size_t const width : {std::size_t{32}, std::size_t{128}, std::size_t{256}}) table<float>(exec, {gib, width, many, Draw::uniform}, report);
+    for (std::size_t const width : {std::size_t{64}, std::size_t{128}}) table<rowan::bfloat16>(exec, {gib, width, many, Draw::uniform}, report);
+    table<float>(exec, {4 * gib, 64, many, Draw::uniform, false}, report);
+}
+
+void sequences(Gpu const& exec, Report const& report, bool tiny) {
+    std::size_t const sentences = tiny ? 100 : 100'000, width = 64, sets = 3;
+    Clock clock(exec, sets);
     for (std::string const batch : {"sentences", "long"}) {
-        std::size_t const most = batch == "sentences" ? 24 : 250, count = sizes.sentences * 24 / most;
+        std::size_t const most = batch == "sentences" ? 24 : 250, count = sentences * 24 / most;
         std::vector<std::int64_t> lengths(count);
         for (std::size_t i = 0; i < count; ++i) lengths[i] = static_cast<std::int64_t>(1 + ((i + 1) * 0x9E3779B97F4A7C15u >> 40) % most);
         auto const lod = rowan::Lod::from_lengths({lengths});
-        std::vector<rowan::LoDTensor<float, Cuda>> batches;
-        for (std::size_t k = 0; k < sizes.sets; ++k)
-            batches.emplace_back(numbers(exec, {static_cast<std::size_t>(lod.rows()), sizes.width}, -1, 1), lod);
-        auto const [steps, map] = rowan::TensorArray<float, Cuda>::unpack(exec, batches[0]);
+        std::vector<rowan::LoDTensor<float, Gpu>> batches;
+        for (std::size_t k = 0; k < sets; ++k) batches.emplace_back(numbers(exec, {static_cast<std::size_t>(lod.rows()), width}, -1, 1), lod);
+        auto const [steps, map] = rowan::TensorArray<float, Gpu>::unpack(exec, batches[0]);
         double const bytes = 2.0 * static_cast<double>(batches[0].value().size() * sizeof(float));
-        using Array = rowan::TensorArray<float, Cuda>;
+        using Array = rowan::TensorArray<float, Gpu>;
         report("unpack, map included", batch, clock([&](std::size_t k) { Array::unpack(exec, batches[k]); }), bytes);
         report("unpack", batch, clock([&, &m = map](std::size_t k) { Array::unpack(exec, batches[k], m); }), bytes);
         report("pack", batch, clock([&, &m = map, &s = steps](std::size_t) { s.pack(exec, 0, m); }), bytes);
     }
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-        std::puts("no CUDA device");
-        return 77;
-    }
-    bool const tiny = count > 1 && std::string_view(arguments[1]) == "--tiny";
-    Sizes const sizes = tiny ? Sizes{.height = 1 << 12, .lookups = 1 << 13, .sets = 2, .sentences = 100}
-                             : Sizes{.height = std::size_t{1} << 25, .lookups = std::size_t{1} << 20, .sets = 8, .sentences = 100'000};
-    Cuda exec;
-    cudaStreamCreate(&exec.stream);
-    cudaDeviceProp card{};
-    cudaGetDeviceProperties(&card, 0);
-    Clock clock(exec, sizes.sets);
-    Report report{};
-    {
-        auto const from = numbers(exec, {sizes.height * 16}, 0, 1);
-        auto to = Tensor<float>::from_shape(exec, from.shape());
-        std::size_t const bytes = from.size() * sizeof(float);
-        double const ms = clock([&](std::size_t) { cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, exec.stream); });
-        report.copy = 2.0 * static_cast<double>(bytes) / ms * 1e-6;
-    }
-    std::printf("{\"card\": \"%s\", \"copy_gbs\": %.1f, \"table_gib\": %.2f, \"lookups\": %zu, \"width\": %zu}\n", card.name, report.copy,
-                static_cast<double>(sizes.height * sizes.width * sizeof(float)) / (1 << 30), sizes.lookups, sizes.width);
-    rows(exec, sizes, clock, report);
-    sequences(exec, sizes, clock, report);
-}
+}  // namespace bench
