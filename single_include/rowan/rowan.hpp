@@ -3182,6 +3182,13 @@ void check_exec(D const& exec) {
     static_cast<void>(thread_count(host_exec(exec)));
 }
 
+/// Throws unless a call on `exec` may use these tensors. It may always use those of Cpu.
+/// errors   CudaError if a tensor belongs to another GPU than the current one
+template <class D, class... X>
+void check_usable([[maybe_unused]] D const& exec, [[maybe_unused]] X const&... tensors) {
+    if constexpr (!std::is_same_v<D, Cpu>) (tensors.check(exec), ...);
+}
+
 /// Host access to numbers, such as lengths, in the memory of any device.
 template <class D>
 class HostIds;
@@ -6399,6 +6406,7 @@ template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
+    detail::check_usable(exec, value);
     rows_ = Numbers::checked(exec, "rows", rows, height);
     merged_ = Numbers::merged(rows_);
     height_ = height;
@@ -10121,6 +10129,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
             shape = s.shape();
             exec = s.device();
         }
+        detail::check_usable(exec, s);
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
         data.push_back(s.data());
@@ -10214,6 +10223,17 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 // rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
 
 namespace rowan::inline v0::detail {
+
+/// Throws unless a call on `exec` may use the input. This one check refuses the tensors of another GPU for all
+/// operators, also those that read shapes or levels alone; most functions that operators call check what they read.
+template <class T, class D>
+void check_input(D const& exec, LoDTensor<T, D> const& x) {
+    check_usable(exec, x.value());
+}
+template <class T, class D>
+void check_input([[maybe_unused]] D const& exec, [[maybe_unused]] SelectedRows<T, D> const& x) {
+    if constexpr (!std::is_same_v<D, Cpu>) check_usable(exec, x.rows(), x.value());
+}
 
 template <class V>
 V& without_levels(V& v) {
@@ -10745,6 +10765,7 @@ std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> con
 /// Row i of the result is row from[i] of x.
 template <class T, class D>
 Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
+    check_usable(exec, x);
     auto shape = x.shape();
     shape[0] = from.size();
     auto out = new_tensor<T>(exec, shape);
@@ -10765,6 +10786,7 @@ RowBlocks blocks_of(std::size_t n, At const& at) {
 /// The rows of the n tensors at(k), concatenated.
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
+    for (std::size_t k = 0; k < n; ++k) check_usable(exec, at(k));
     return blocks_of(n, at).template joined<T>(exec);
 }
 
@@ -10775,6 +10797,7 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
                             std::span<std::span<std::int64_t const> const> to) {
     auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
     for (std::size_t k = 0; k < n; ++k) {
+        check_usable(exec, at(k));
         check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
         OnDevice<std::int64_t, D> const index(exec, to[k]);
         put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
@@ -10898,10 +10921,12 @@ namespace rowan::inline v0::detail {
 
 void check_levels(std::string const& field, Lod const& lod);
 
-/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
+/// Throws unless `x` has levels that match its rows and a call may use it. Validates exec.threads even if there is no
+/// work.
 template <class T, class D>
 void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_exec(exec);
+    check_usable(exec, x.value());
     x.check();
     check_levels(field + ".lod()", x.lod());
 }
@@ -11135,6 +11160,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();
+        detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
             throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
                              std::to_string(levels));
@@ -11177,6 +11203,7 @@ struct TakenSequences {
 /// Result j is row picks[j] of x or, if x has levels, its first-level sequence picks[j] with all lower levels and rows.
 template <class T, class D>
 LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> picks) {
+    check_usable(exec, x.value());
     std::size_t const width = x.value().row_size();
     auto shape = x.shape();
     if (x.lod().empty()) {
@@ -12875,9 +12902,11 @@ void run_fixed(KernelCall const& c) {
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
         if (c.in[i]->template is<LoDTensor<V, D>>()) {
-            if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
-                to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
+            auto const& x = c.in[i]->template get<LoDTensor<V, D>>();
+            check_input(d, x);
+            if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
         } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
+            check_input(d, c.in[i]->template get<SelectedRows<V, D>>());
             sparse |= std::size_t{1} << i;
         } else {
             known = false;
@@ -12968,11 +12997,13 @@ void run_batches(KernelCall const& c) {
     auto const others = c.in.last(Op::inputs::size - 1);
     for (Value* const v : c.in.first(c.in.size() - others.size())) {
         if (!v->is<Batch>()) no_kernel(Op::name, c.in);
+        check_input(c.exec.get<D>(), v->get<Batch>());
         batches.push_back(v->get<Batch>().share());
     }
     Results const to{c.in, c.out};
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         if (!(others[i]->template is<LoDTensor<element_at<i + 1, T...>, D>>() && ...)) no_kernel(Op::name, c.in);
+        (check_input(c.exec.get<D>(), others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()), ...);
         to.store_all(
             call<Op>(c.exec.get<D>(), a, batches, others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()...));
     }
@@ -12996,8 +13027,10 @@ void run_variadic(KernelCall const& c) {
         if (v->is<LoDTensor<T, D>>()) {
             if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(c.levels_from, 0))] && c.levels_from >= 0)
                 to.lod = &v->get<LoDTensor<T, D>>().lod();
+            check_input(d, v->get<LoDTensor<T, D>>());
             dense.push_back(v->get<LoDTensor<T, D>>().value().share());
         } else if (v->is<SelectedRows<T, D>>()) {
+            check_input(d, v->get<SelectedRows<T, D>>());
             sparse.push_back(v->get<SelectedRows<T, D>>().share());
         } else {
             no_kernel(Op::name, in);
@@ -13005,6 +13038,7 @@ void run_variadic(KernelCall const& c) {
     }
     if constexpr (Op::inputs::size == 2) {
         if (!in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        check_input(d, in.back()->get<LoDTensor<T, D>>());
         if constexpr (takes<Op, D, Dense, Sparse, Tensor<T, D>>) {
             if (!sparse.empty())
                 return to.store_all(call<Op>(d, a, dense, sparse, in.back()->get<LoDTensor<T, D>>().value()));
@@ -17224,6 +17258,7 @@ template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
     detail::check_sequences(exec, "x", x);
+    detail::check_usable(exec, out_grad);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
@@ -24297,6 +24332,11 @@ struct StepMapAccess {
         return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
     }
 
+    /// Throws unless a call on `exec` may use the map.
+    template <class D>
+    static void check_usable(D const& exec, StepMap<D> const& map) {
+        detail::check_usable(exec, map.elements_);
+    }
     /// A pointer to the elements in device memory.
     template <class D>
     static std::int64_t const* elements(StepMap<D> const& map) {
@@ -24798,6 +24838,7 @@ private:
 
     void check_written(std::size_t index) const;
     void check_all_written() const;
+    void check_usable(Device const& exec) const;
 
     // Converts slots in one block to individual aliases, before one of them is replaced.
     void make_slots();
@@ -25099,6 +25140,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
                                          std::size_t size) -> TensorArray {
     detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_usable(exec, out_grad);
     detail::check_list("indices", on_host);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
     detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
@@ -25113,6 +25155,7 @@ auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
+    detail::check_usable(exec, tensor);
     auto const& shape = tensor.shape();
     if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
@@ -25150,6 +25193,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
     detail::RowBlocks rows("rows of the slots", size());
+    check_usable(exec);
     for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
     if (size() == 0) {
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};
@@ -25204,6 +25248,8 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map)
     -> TensorArray {
     input.check();
+    detail::check_usable(exec, input.value());
+    detail::StepMapAccess::check_usable(exec, map);
     detail::check_map(input.lod(), map);
     TensorArray array;
     array.kind_.know(input.shape(), 0);
@@ -25225,6 +25271,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_
     if (size() != map.steps())
         throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
     check_all_written();
+    check_usable(exec);
+    detail::StepMapAccess::check_usable(exec, map);
     bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
     std::vector<LoDTensor<T, Device>> slots;
     if (!rows_in_block) slots.reserve(size());
@@ -25262,6 +25310,7 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
 template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices,
                                                       std::size_t axis) const {
+    check_usable(exec);
     shape_type shape = kind_.known ? kind_.shape : shape_type{};
     std::vector<T const*> data;
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -25342,6 +25391,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
     if (!written(index)) return write(index, value, false);
     auto slot = read(index);
+    detail::check_usable(value.value().device(), value.value(), slot.value());
     detail::check_same_shape("value", value.value(), slot.value());
     if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
     if (slot.value().data() != value.value().data()) {
@@ -25390,6 +25440,15 @@ void TensorArray<T, Device>::check_written(std::size_t index) const {
 template <class T, class Device>
 void TensorArray<T, Device>::check_all_written() const {
     for (std::size_t i = 0; i < size(); ++i) check_written(i);
+}
+
+/// Throws unless a call on `exec` may use all slots.
+template <class T, class Device>
+void TensorArray<T, Device>::check_usable(Device const& exec) const {
+    detail::check_usable(exec, packed_);
+    for (auto const& slot : slots_) {
+        if (slot) detail::check_usable(exec, slot->value());
+    }
 }
 
 template <class T, class Device>
@@ -39249,6 +39308,7 @@ struct SequenceExpansion<Cpu> {
 template <class T, device D>
 LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
                                 std::optional<std::size_t> level = {}) {
+    detail::check_usable(exec, x.value());
     auto const e = detail::make_expansion(x, lod, level);
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(e.starts.back());
@@ -39265,6 +39325,7 @@ LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod con
 template <class T, device D>
 LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
                                      LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    detail::check_usable(exec, out_grad, x.value());
     auto const e = detail::make_expansion(x, lod, level);
     detail::check_height("out_grad", out_grad, e.starts.back());
     detail::check_trailing("out_grad", out_grad, x.shape());
@@ -39396,6 +39457,7 @@ LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T
     detail::check_height("out_grad", out_grad, picks.starts.back());
     auto const times = Lod::from_lengths({picks.times});
     if (picks.sorted) return sequence_expand_grad(exec, out_grad, x, times);
+    detail::check_usable(exec, out_grad);
     auto grad = detail::new_tensor<T>(exec, out_grad.shape());
     std::size_t const width = grad.row_size();
     detail::copy_blocks(exec, picks.starts, width * sizeof(T), detail::blocks_at(out_grad.data(), picks.from, width),
@@ -48682,6 +48744,7 @@ Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Te
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
+    detail::check_usable(exec, x, y);
     std::size_t const ones = detail::count_ones(list);
     detail::check_height("x", x, static_cast<std::int64_t>(ones));
     detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
@@ -48708,6 +48771,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
+    detail::check_usable(exec, out_grad);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
     auto shape = out_grad.shape();
     shape[0] = detail::count_ones(list);
@@ -49474,6 +49538,7 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
+    for (auto const* x : inputs) check_usable(exec, x->value());
     auto const plan = plan_concat("x", ".lod()", lods, level);
     for (std::size_t j = 1; j < inputs.size(); ++j)
         check_trailing(("x[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
@@ -49546,6 +49611,7 @@ template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
     D const& exec, LoDTensor<T, D> const& out_grad, R const& lods, std::optional<std::size_t> level = {}) {
     detail::check_exec(exec);
+    detail::check_usable(exec, out_grad.value());
     std::span<Lod const> const all(lods);
     auto const plan = detail::plan_concat("lods", "", all, level);
     auto const starts = plan.starts();
@@ -49870,6 +49936,7 @@ LoDTensor<T, D> context_of(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D>
     check_context(exec, x);
     std::size_t const width = x.value().row_size(), length = static_cast<std::size_t>(window.length);
     if (padding != nullptr) {
+        check_usable(exec, *padding);
         check_height("padding", *padding, around.both());
         check_trailing("padding", *padding, x.shape());
     }
@@ -49891,6 +49958,7 @@ ContextRows check_context_grad(D const& exec, Tensor<T, D> const& out_grad, LoDT
                                SequenceContextOptions const& window) {
     ContextRows const around = rows_of_context(window);
     check_context(exec, x);
+    check_usable(exec, out_grad);
     std::size_t const width = x.value().row_size() * static_cast<std::size_t>(window.length);
     check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, width});
     check_height("out_grad", out_grad, static_cast<std::int64_t>(x.shape()[0]));
@@ -50365,6 +50433,7 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
     detail::check_exec(exec);
+    detail::check_usable(exec, padded);
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
@@ -50947,6 +51016,7 @@ template <class T, device D>
 LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_grad, Lod const& x_lod,
                                     std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
+    detail::check_usable(exec, out_grad.value());
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
     Ids<> const& first = host_offset;
     auto const starts = detail::slice_offsets(x_lod, first, host_length);
@@ -51138,6 +51208,7 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
     static_assert(floating_element<T>, "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
+    detail::check_usable(exec, out_grad);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());
     detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),
@@ -51361,6 +51432,7 @@ LoDTensor<T, D> sequence_top_k_mean_grad(D const& exec, LoDTensor<T, D> const& x
                                          std::type_identity_t<Tensor<T, D>> const& out_grad,
                                          SequenceTopKMeanOptions const& options) {
     detail::check_sequences(exec, "x", x);
+    detail::check_usable(exec, out_grad);
     auto const width = static_cast<std::int64_t>(x.value().row_size());
     auto const means = static_cast<std::size_t>(detail::width_of_means(width, options.ks));
     detail::check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});
@@ -57034,6 +57106,7 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                          std::size_t rows) {
+    detail::check_usable(exec, out_grad);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(map.step_size(t)));
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
@@ -57063,6 +57136,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {
+    detail::check_usable(exec, out_grad.value());
     detail::check_levels("x_lod", x_lod);
     detail::check_shrink(map, t, x_lod.sequences(0));
     auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, x_lod.sequences(0));

@@ -176,6 +176,8 @@ Value copy_on(Value const& v) {
         copy(std::type_identity<LoDTensor<std::int64_t>>{});
         copy(std::type_identity<LoDTensor<std::int32_t>>{});
         copy(std::type_identity<LoDTensor<bool>>{});
+        copy(std::type_identity<LoDTensor<std::uint8_t>>{});
+        if constexpr (!std::is_same_v<T, double>) copy(std::type_identity<LoDTensor<double>>{});
     }
     return made;
 }

@@ -152,13 +152,13 @@ constexpr std::size_t count(detail::type_list<Op...>) {
 template <std::size_t k, std::size_t all = count(detail::listed_ops{}), std::size_t middle = all / 2>
 using Part = decltype(slice<k == 0 ? 0 : middle>(detail::listed_ops{}, std::make_index_sequence<k == 0 ? middle : all - middle>{}));
 
-/// Asks all questions of the operators Op... on elements of T.
-template <class T, class... Op>
+/// Asks all questions of the operators Op... on elements of T, on the device D.
+template <class T, class D = Device, class... Op>
 void ask(detail::type_list<Op...> operators) {
-    auto const hosts = entries<Cpu, T>(operators), devices = entries<Device, T>(operators);
+    auto const hosts = entries<Cpu, T>(operators), devices = entries<D, T>(operators);
     auto const on_host = [&](Entry const& e) -> Entry const& { return hosts[static_cast<std::size_t>(&e - devices.data())]; };
     auto const ask_one = [&](Entry const& e, Sample const& s) {
-        auto const want = run<Cpu, T>(on_host(e), s), got = run<Device, T>(e, s);
+        auto const want = run<Cpu, T>(on_host(e), s), got = run<D, T>(e, s);
         REQUIRE(got.size() == want.size());
         for (std::size_t i = 0; i < got.size(); ++i) {
             CAPTURE(i, got[i].kind(), got[i].spec().dims);
@@ -205,7 +205,7 @@ void ask(detail::type_list<Op...> operators) {
     SECTION("bad inputs and options are refused with the text of Cpu") {
         each_sample(devices, 6, [&](Entry const& e, Sample const& s) {
             Sample const bad = converted<T, double>(s);
-            CHECK(refusal<Device, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
+            CHECK(refusal<D, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
         }, Which::refused);
     }
     SECTION("bad ids are refused with the text of Cpu") {
@@ -213,7 +213,7 @@ void ask(detail::type_list<Op...> operators) {
             // a list alone may say how much memory is needed
             for (std::int64_t const id : {std::int64_t{-1}, std::int64_t{1} << (s.in.size() == 1 ? 20 : 40)}) {
                 Sample const bad = with_bad_id(converted<T, double>(s), id);
-                CHECK(refusal<Device, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
+                CHECK(refusal<D, T>(e, bad) == refusal<Cpu, T>(on_host(e), bad));
             }
         });
     }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -61,6 +62,13 @@ inline Cpu host_exec(Cpu const& exec) { return exec; }
 template <class D>
 void check_exec(D const& exec) {
     static_cast<void>(thread_count(host_exec(exec)));
+}
+
+/// Throws unless a call on `exec` may use these tensors. It may always use those of Cpu.
+/// errors   CudaError if a tensor belongs to another GPU than the current one
+template <class D, class... X>
+void check_usable([[maybe_unused]] D const& exec, [[maybe_unused]] X const&... tensors) {
+    if constexpr (!std::is_same_v<D, Cpu>) (tensors.check(exec), ...);
 }
 
 /// Host access to numbers, such as lengths, in the memory of any device.

@@ -108,6 +108,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     for (std::size_t k = 0; k < batches.size(); ++k) {
         std::string const name = "batches[" + std::to_string(k) + "]";
         batches[k].check();
+        detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
             throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
                              std::to_string(levels));

@@ -196,6 +196,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
             shape = s.shape();
             exec = s.device();
         }
+        detail::check_usable(exec, s);
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
         data.push_back(s.data());

@@ -154,6 +154,7 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
     detail::check_exec(exec);
+    detail::check_usable(exec, padded);
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();

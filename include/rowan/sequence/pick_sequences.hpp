@@ -85,6 +85,7 @@ LoDTensor<T, D> pick_sequences_grad(D const& exec, std::type_identity_t<Tensor<T
     detail::check_height("out_grad", out_grad, picks.starts.back());
     auto const times = Lod::from_lengths({picks.times});
     if (picks.sorted) return sequence_expand_grad(exec, out_grad, x, times);
+    detail::check_usable(exec, out_grad);
     auto grad = detail::new_tensor<T>(exec, out_grad.shape());
     std::size_t const width = grad.row_size();
     detail::copy_blocks(exec, picks.starts, width * sizeof(T), detail::blocks_at(out_grad.data(), picks.from, width),

@@ -49,6 +49,7 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
+    for (auto const* x : inputs) check_usable(exec, x->value());
     auto const plan = plan_concat("x", ".lod()", lods, level);
     for (std::size_t j = 1; j < inputs.size(); ++j)
         check_trailing(("x[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
@@ -121,6 +122,7 @@ template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
     D const& exec, LoDTensor<T, D> const& out_grad, R const& lods, std::optional<std::size_t> level = {}) {
     detail::check_exec(exec);
+    detail::check_usable(exec, out_grad.value());
     std::span<Lod const> const all(lods);
     auto const plan = detail::plan_concat("lods", "", all, level);
     auto const starts = plan.starts();

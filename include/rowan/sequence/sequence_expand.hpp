@@ -155,6 +155,7 @@ struct SequenceExpansion<Cpu> {
 template <class T, device D>
 LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
                                 std::optional<std::size_t> level = {}) {
+    detail::check_usable(exec, x.value());
     auto const e = detail::make_expansion(x, lod, level);
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(e.starts.back());
@@ -171,6 +172,7 @@ LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod con
 template <class T, device D>
 LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
                                      LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    detail::check_usable(exec, out_grad, x.value());
     auto const e = detail::make_expansion(x, lod, level);
     detail::check_height("out_grad", out_grad, e.starts.back());
     detail::check_trailing("out_grad", out_grad, x.shape());

@@ -203,6 +203,7 @@ template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
     detail::check_sequences(exec, "x", x);
+    detail::check_usable(exec, out_grad);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);

@@ -62,6 +62,7 @@ template <class T, device D>
 LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_grad, Lod const& x_lod,
                                     std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
+    detail::check_usable(exec, out_grad.value());
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
     Ids<> const& first = host_offset;
     auto const starts = detail::slice_offsets(x_lod, first, host_length);

@@ -106,6 +106,7 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
     static_assert(floating_element<T>, "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
+    detail::check_usable(exec, out_grad);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());
     detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),

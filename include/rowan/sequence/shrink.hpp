@@ -102,6 +102,7 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                          std::size_t rows) {
+    detail::check_usable(exec, out_grad);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(map.step_size(t)));
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
@@ -131,6 +132,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {
+    detail::check_usable(exec, out_grad.value());
     detail::check_levels("x_lod", x_lod);
     detail::check_shrink(map, t, x_lod.sequences(0));
     auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, x_lod.sequences(0));

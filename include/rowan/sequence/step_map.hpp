@@ -194,6 +194,11 @@ struct StepMapAccess {
         return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
     }
 
+    /// Throws unless a call on `exec` may use the map.
+    template <class D>
+    static void check_usable(D const& exec, StepMap<D> const& map) {
+        detail::check_usable(exec, map.elements_);
+    }
     /// A pointer to the elements in device memory.
     template <class D>
     static std::int64_t const* elements(StepMap<D> const& map) {

@@ -212,6 +212,7 @@ private:
 
     void check_written(std::size_t index) const;
     void check_all_written() const;
+    void check_usable(Device const& exec) const;
 
     // Converts slots in one block to individual aliases, before one of them is replaced.
     void make_slots();

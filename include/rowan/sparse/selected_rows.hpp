@@ -253,6 +253,7 @@ template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     check_value(value, rows.size());
+    detail::check_usable(exec, value);
     rows_ = Numbers::checked(exec, "rows", rows, height);
     merged_ = Numbers::merged(rows_);
     height_ = height;

@@ -20,6 +20,7 @@ std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> con
 /// Row i of the result is row from[i] of x.
 template <class T, class D>
 Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
+    check_usable(exec, x);
     auto shape = x.shape();
     shape[0] = from.size();
     auto out = new_tensor<T>(exec, shape);
@@ -40,6 +41,7 @@ RowBlocks blocks_of(std::size_t n, At const& at) {
 /// The rows of the n tensors at(k), concatenated.
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
+    for (std::size_t k = 0; k < n; ++k) check_usable(exec, at(k));
     return blocks_of(n, at).template joined<T>(exec);
 }
 
@@ -50,6 +52,7 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
                             std::span<std::span<std::int64_t const> const> to) {
     auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
     for (std::size_t k = 0; k < n; ++k) {
+        check_usable(exec, at(k));
         check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
         OnDevice<std::int64_t, D> const index(exec, to[k]);
         put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());

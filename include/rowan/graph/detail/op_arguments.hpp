@@ -1,6 +1,7 @@
 // rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
 #pragma once
 
+#include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -11,6 +12,17 @@
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// Throws unless a call on `exec` may use the input. This one check refuses the tensors of another GPU for all
+/// operators, also those that read shapes or levels alone; most functions that operators call check what they read.
+template <class T, class D>
+void check_input(D const& exec, LoDTensor<T, D> const& x) {
+    check_usable(exec, x.value());
+}
+template <class T, class D>
+void check_input([[maybe_unused]] D const& exec, [[maybe_unused]] SelectedRows<T, D> const& x) {
+    if constexpr (!std::is_same_v<D, Cpu>) check_usable(exec, x.rows(), x.value());
+}
 
 template <class V>
 V& without_levels(V& v) {

@@ -114,9 +114,11 @@ void run_fixed(KernelCall const& c) {
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
         if (c.in[i]->template is<LoDTensor<V, D>>()) {
-            if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
-                to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
+            auto const& x = c.in[i]->template get<LoDTensor<V, D>>();
+            check_input(d, x);
+            if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
         } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
+            check_input(d, c.in[i]->template get<SelectedRows<V, D>>());
             sparse |= std::size_t{1} << i;
         } else {
             known = false;
@@ -207,11 +209,13 @@ void run_batches(KernelCall const& c) {
     auto const others = c.in.last(Op::inputs::size - 1);
     for (Value* const v : c.in.first(c.in.size() - others.size())) {
         if (!v->is<Batch>()) no_kernel(Op::name, c.in);
+        check_input(c.exec.get<D>(), v->get<Batch>());
         batches.push_back(v->get<Batch>().share());
     }
     Results const to{c.in, c.out};
     [&]<std::size_t... i>(std::index_sequence<i...>) {
         if (!(others[i]->template is<LoDTensor<element_at<i + 1, T...>, D>>() && ...)) no_kernel(Op::name, c.in);
+        (check_input(c.exec.get<D>(), others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()), ...);
         to.store_all(
             call<Op>(c.exec.get<D>(), a, batches, others[i]->template get<LoDTensor<element_at<i + 1, T...>, D>>()...));
     }
@@ -235,8 +239,10 @@ void run_variadic(KernelCall const& c) {
         if (v->is<LoDTensor<T, D>>()) {
             if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(c.levels_from, 0))] && c.levels_from >= 0)
                 to.lod = &v->get<LoDTensor<T, D>>().lod();
+            check_input(d, v->get<LoDTensor<T, D>>());
             dense.push_back(v->get<LoDTensor<T, D>>().value().share());
         } else if (v->is<SelectedRows<T, D>>()) {
+            check_input(d, v->get<SelectedRows<T, D>>());
             sparse.push_back(v->get<SelectedRows<T, D>>().share());
         } else {
             no_kernel(Op::name, in);
@@ -244,6 +250,7 @@ void run_variadic(KernelCall const& c) {
     }
     if constexpr (Op::inputs::size == 2) {
         if (!in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        check_input(d, in.back()->get<LoDTensor<T, D>>());
         if constexpr (takes<Op, D, Dense, Sparse, Tensor<T, D>>) {
             if (!sparse.empty())
                 return to.store_all(call<Op>(d, a, dense, sparse, in.back()->get<LoDTensor<T, D>>().value()));

@@ -82,6 +82,7 @@ Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Te
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
+    detail::check_usable(exec, x, y);
     std::size_t const ones = detail::count_ones(list);
     detail::check_height("x", x, static_cast<std::int64_t>(ones));
     detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
@@ -108,6 +109,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
     detail::HostIds<D> const on_host(exec, ids);
     Ids<> const& list = on_host;
     detail::check_branches(exec, list);
+    detail::check_usable(exec, out_grad);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
     auto shape = out_grad.shape();
     shape[0] = detail::count_ones(list);

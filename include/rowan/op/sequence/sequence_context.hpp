@@ -56,6 +56,7 @@ LoDTensor<T, D> context_of(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D>
     check_context(exec, x);
     std::size_t const width = x.value().row_size(), length = static_cast<std::size_t>(window.length);
     if (padding != nullptr) {
+        check_usable(exec, *padding);
         check_height("padding", *padding, around.both());
         check_trailing("padding", *padding, x.shape());
     }
@@ -77,6 +78,7 @@ ContextRows check_context_grad(D const& exec, Tensor<T, D> const& out_grad, LoDT
                                SequenceContextOptions const& window) {
     ContextRows const around = rows_of_context(window);
     check_context(exec, x);
+    check_usable(exec, out_grad);
     std::size_t const width = x.value().row_size() * static_cast<std::size_t>(window.length);
     check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, width});
     check_height("out_grad", out_grad, static_cast<std::int64_t>(x.shape()[0]));

@@ -185,6 +185,7 @@ LoDTensor<T, D> sequence_top_k_mean_grad(D const& exec, LoDTensor<T, D> const& x
                                          std::type_identity_t<Tensor<T, D>> const& out_grad,
                                          SequenceTopKMeanOptions const& options) {
     detail::check_sequences(exec, "x", x);
+    detail::check_usable(exec, out_grad);
     auto const width = static_cast<std::int64_t>(x.value().row_size());
     auto const means = static_cast<std::size_t>(detail::width_of_means(width, options.ks));
     detail::check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});

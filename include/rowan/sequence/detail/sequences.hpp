@@ -24,10 +24,12 @@ namespace rowan::inline v0::detail {
 
 void check_levels(std::string const& field, Lod const& lod);
 
-/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
+/// Throws unless `x` has levels that match its rows and a call may use it. Validates exec.threads even if there is no
+/// work.
 template <class T, class D>
 void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_exec(exec);
+    check_usable(exec, x.value());
     x.check();
     check_levels(field + ".lod()", x.lod());
 }

@@ -27,6 +27,7 @@ struct TakenSequences {
 /// Result j is row picks[j] of x or, if x has levels, its first-level sequence picks[j] with all lower levels and rows.
 template <class T, class D>
 LoDTensor<T, D> take_sequences(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t> picks) {
+    check_usable(exec, x.value());
     std::size_t const width = x.value().row_size();
     auto shape = x.shape();
     if (x.lod().empty()) {

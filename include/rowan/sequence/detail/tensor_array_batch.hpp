@@ -46,6 +46,7 @@ template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
                                          std::size_t size) -> TensorArray {
     detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_usable(exec, out_grad);
     detail::check_list("indices", on_host);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
     detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
@@ -60,6 +61,7 @@ auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
     -> TensorArray {
+    detail::check_usable(exec, tensor);
     auto const& shape = tensor.shape();
     if (axis >= shape.size()) throw IndexError("axis", axis, shape.size());
     return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
@@ -97,6 +99,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     check_all_written();
     if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
     detail::RowBlocks rows("rows of the slots", size());
+    check_usable(exec);
     for (std::size_t i = 0; i < size(); ++i) rows.add("slot", read(i).shape(), read(i).value().data());
     if (size() == 0) {
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};
@@ -151,6 +154,8 @@ template <class T, class Device>
 auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map)
     -> TensorArray {
     input.check();
+    detail::check_usable(exec, input.value());
+    detail::StepMapAccess::check_usable(exec, map);
     detail::check_map(input.lod(), map);
     TensorArray array;
     array.kind_.know(input.shape(), 0);
@@ -172,6 +177,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_
     if (size() != map.steps())
         throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
     check_all_written();
+    check_usable(exec);
+    detail::StepMapAccess::check_usable(exec, map);
     bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
     std::vector<LoDTensor<T, Device>> slots;
     if (!rows_in_block) slots.reserve(size());
@@ -209,6 +216,7 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
 template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices,
                                                       std::size_t axis) const {
+    check_usable(exec);
     shape_type shape = kind_.known ? kind_.shape : shape_type{};
     std::vector<T const*> data;
     for (std::size_t i = 0; i < indices.size(); ++i) {

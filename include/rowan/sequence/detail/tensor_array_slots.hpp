@@ -70,6 +70,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
     if (!written(index)) return write(index, value, false);
     auto slot = read(index);
+    detail::check_usable(value.value().device(), value.value(), slot.value());
     detail::check_same_shape("value", value.value(), slot.value());
     if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
     if (slot.value().data() != value.value().data()) {
@@ -118,6 +119,15 @@ void TensorArray<T, Device>::check_written(std::size_t index) const {
 template <class T, class Device>
 void TensorArray<T, Device>::check_all_written() const {
     for (std::size_t i = 0; i < size(); ++i) check_written(i);
+}
+
+/// Throws unless a call on `exec` may use all slots.
+template <class T, class Device>
+void TensorArray<T, Device>::check_usable(Device const& exec) const {
+    detail::check_usable(exec, packed_);
+    for (auto const& slot : slots_) {
+        if (slot) detail::check_usable(exec, slot->value());
+    }
 }
 
 template <class T, class Device>

@@ -18,10 +18,11 @@ Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
 
 /// Copies a tensor to host memory.
 /// shapes   x [...] -> [...]
-/// errors   IndexError of an earlier call or CudaError, as synchronize(exec)
+/// errors   IndexError of an earlier call or CudaError, as synchronize(exec); CudaError as Tensor::check
 /// cost     one copy of the elements; waits for the work enqueued before on `exec`, or on the stream of x
 template <detail::thrust_device D, class T>
 Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
+    x.check(exec);
     auto host = Tensor<T>::from_shape(x.shape());
     if (x.size() != 0) detail::system_of<D>::to_host(exec, host.data(), x.data(), x.size() * sizeof(T));
     synchronize(exec);

@@ -37,7 +37,7 @@ public:
     /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I, Device> const& ids)
-        : ids_(std::span<I const>(ids.data(), ids.size()), ids.shape()), on_device_(true) {}
+        : ids_(std::span<I const>(ids.data(), ids.size()), ids.shape()), on_device_(true), place_(ids.place()) {}
 
     std::size_t size() const noexcept { return ids_.size(); }
     /// The shape of the tensor, or [size()] for other sources.
@@ -46,6 +46,15 @@ public:
     /// The ids if they are in host memory, otherwise none.
     Ids<Cpu> host() const { return on_device_ ? Ids<Cpu>() : ids_; }
     bool on_device() const noexcept { return on_device_; }  ///< whether the ids are in device memory
+
+    /// Throws unless a call on `exec` may use the ids. It may always use those in host memory.
+    /// errors   as Tensor::check
+    /// cost     as Tensor::check
+    void check(Device const& exec) const {
+        if (!on_device_ || size() == 0) return;
+        detail::ThrustSystem<System>::check(exec);
+        detail::ThrustSystem<System>::check_place(place_);
+    }
 
     /// Calls f with a pointer to the ids in device memory, int32 or int64; a null pointer for host ids.
     /// errors   what f throws
@@ -63,6 +72,7 @@ public:
 private:
     Ids<Cpu> ids_;  // never read on the host if on_device_
     bool on_device_ = false;
+    typename detail::ThrustSystem<System>::Place place_{};
 };
 
 namespace detail {
@@ -83,7 +93,7 @@ public:
 
     DeviceIds(Device const& exec, char const* field, Ids<Device> const& ids, std::int64_t bound)
         : check(id_check(exec, field, bound)), ids_(ids) {
-        ThrustSystem<System>::check(exec);
+        ids.check(exec);
         if (ids.on_device()) {
             if (bound == 0) refuse_all(exec);
             return;

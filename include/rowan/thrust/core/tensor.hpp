@@ -80,8 +80,14 @@ public:
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
-    Tensor& operator=(Tensor other) noexcept {
-        swap(other);
+    Tensor& operator=(Tensor const& other) {
+        Tensor copy(other);
+        swap(copy);
+        return *this;
+    }
+    Tensor& operator=(Tensor&& other) noexcept {
+        Tensor moved(std::move(other));
+        swap(moved);
         return *this;
     }
     ~Tensor() = default;
@@ -100,6 +106,9 @@ public:
 
     /// The device and stream on which the tensor was made: the execution of calls that are given none.
     Device device() const noexcept { return data_.device(); }
+
+    /// The GPU that the memory belongs to; of other systems, nothing.
+    auto place() const noexcept { return data_.place(); }
 
     /// Throws unless a call on `exec` may use the tensor.
     /// errors   CudaError if the stream or the tensor belongs to another GPU than the current one

@@ -46,6 +46,7 @@ Tensor<std::int64_t, ThrustDevice<System>> kept_of(ThrustDevice<System> const& e
 /// A copy made on `exec`.
 template <class System, class T>
 Tensor<T, ThrustDevice<System>> copy_of(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& from) {
+    from.check(exec);
     auto out = Tensor<T, ThrustDevice<System>>::from_shape(exec, from.shape());
     if (out.size() != 0) ThrustSystem<System>::copy(exec, out.data(), from.data(), out.size() * sizeof(T));
     return out;

@@ -35,6 +35,7 @@ public:
 
     HostIds(Device const& exec, Ids<Device> const& ids) : ids_(ids.host()) {
         if (!ids.on_device()) return;
+        ids.check(exec);
         ids.visit([&]<class I>(I const* list) {
             auto list_copy = Tensor<I>::from_shape(ids.shape());
             if (ids.size() != 0) ThrustSystem<System>::to_host(exec, list_copy.data(), list, ids.size() * sizeof(I));

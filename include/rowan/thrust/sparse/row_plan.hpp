@@ -127,6 +127,7 @@ public:
     /// cost     an asynchronous radix sort of n pairs, O(n) for merged rows; 32 bytes per row
     template <class T>
     RowPlan(Device const& exec, SelectedRows<T, Device> const& g) {
+        detail::check_here(exec, g.rows());
         std::size_t const n = g.rows().size();
         allocate(exec, n, g.height());
         if (n == 0) return;

@@ -90,6 +90,7 @@ struct DeviceRule<rowwise_adagrad_rule<Formula>> {
     template <class System, class T, class P, class M>
     static void dense(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad, Rule const& rule,
                       Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
+        check_here(exec, grad);
         SomeRows<T> const rows{grad.data(), grad.row_size(), nullptr, nullptr};
         update<T>(exec, grad.shape()[0], rows, rule, param, moment);
     }

@@ -28,7 +28,9 @@ public:
     }
 
     DeviceStorage(DeviceStorage const& other) : DeviceStorage(other.exec_, other.size_) {
-        if (size_ != 0) ThrustSystem<System>::copy(exec_, data(), other.data(), size_ * sizeof(T));
+        if (size_ == 0) return;
+        ThrustSystem<System>::check_place(other.place_);
+        ThrustSystem<System>::copy(exec_, data(), other.data(), size_ * sizeof(T));
     }
     DeviceStorage(DeviceStorage&& other) noexcept
         : exec_(other.exec_), place_(other.place_), block_(std::move(other.block_)),
