@@ -24188,15 +24188,17 @@ public:
 
     StepMap(StepMap const&) = default;
     StepMap(StepMap&&) noexcept = default;
-    StepMap& operator=(StepMap other) noexcept {
-        lod_ = std::move(other.lod_);
-        level_ = other.level_;
-        offsets_ = other.offsets_;
-        sorted_ = other.sorted_;
-        order_ = std::move(other.order_);
-        shown_ = std::move(other.shown_);
-        starts_ = std::move(other.starts_);
-        elements_ = std::move(other.elements_);
+    StepMap& operator=(StepMap const& other) { return *this = StepMap(other); }
+    StepMap& operator=(StepMap&& other) noexcept {
+        StepMap moved(std::move(other));
+        lod_ = std::move(moved.lod_);
+        level_ = moved.level_;
+        offsets_ = moved.offsets_;
+        sorted_ = moved.sorted_;
+        order_ = std::move(moved.order_);
+        shown_ = std::move(moved.shown_);
+        starts_ = std::move(moved.starts_);
+        elements_ = std::move(moved.elements_);
         return *this;
     }
     ~StepMap() = default;
@@ -24689,8 +24691,10 @@ public:
 
     TensorArray(TensorArray const&) = default;
     TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
-    TensorArray& operator=(TensorArray other) noexcept {
-        swap(other);
+    TensorArray& operator=(TensorArray const& other) { return *this = TensorArray(other); }
+    TensorArray& operator=(TensorArray&& other) noexcept {
+        TensorArray moved(std::move(other));
+        swap(moved);
         return *this;
     }
     ~TensorArray() = default;
@@ -59745,9 +59749,11 @@ public:
     TouchedRows(TouchedRows const&) = default;
     TouchedRows(TouchedRows&& other) noexcept
         : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
-    TouchedRows& operator=(TouchedRows other) noexcept {
-        std::swap(height_, other.height_);
-        bits_.swap(other.bits_);
+    TouchedRows& operator=(TouchedRows const& other) { return *this = TouchedRows(other); }
+    TouchedRows& operator=(TouchedRows&& other) noexcept {
+        TouchedRows moved(std::move(other));
+        std::swap(height_, moved.height_);
+        bits_.swap(moved.bits_);
         return *this;
     }
     ~TouchedRows() = default;

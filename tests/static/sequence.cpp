@@ -1,5 +1,6 @@
 // tests/static/sequence.cpp: compile-time properties of batches of sequences, arrays and maps.
 #include <rowan/sequence.hpp>
+#include <rowan/sparse/touched_rows.hpp>
 
 #include <cstdint>
 #include <span>
@@ -16,6 +17,14 @@ static_assert(moves<rowan::Lod>);
 static_assert(moves<rowan::LoDTensor<float>> && moves<rowan::LoDTensor<bool>>);
 static_assert(moves<rowan::TensorArray<float>> && moves<rowan::TensorArray<rowan::bfloat16>>);
 static_assert(moves<rowan::StepMap<>>);
+
+// A class with such a member throws what a copy of it does: its operator= is not noexcept.
+template <class X>
+struct with {
+    X x;
+};
+static_assert(!std::is_nothrow_copy_assignable_v<with<rowan::LoDTensor<float>>> && !std::is_nothrow_copy_assignable_v<with<rowan::StepMap<>>>);
+static_assert(!std::is_nothrow_copy_assignable_v<with<rowan::TensorArray<float>>> && !std::is_nothrow_copy_assignable_v<with<rowan::TouchedRows>>);
 static_assert(std::is_nothrow_copy_constructible_v<rowan::Lod> && std::is_nothrow_copy_assignable_v<rowan::Lod>);
 
 static_assert(std::is_same_v<rowan::LoDTensor<float>, rowan::LoDTensor<float, rowan::Cpu>>);

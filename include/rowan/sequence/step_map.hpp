@@ -50,15 +50,17 @@ public:
 
     StepMap(StepMap const&) = default;
     StepMap(StepMap&&) noexcept = default;
-    StepMap& operator=(StepMap other) noexcept {
-        lod_ = std::move(other.lod_);
-        level_ = other.level_;
-        offsets_ = other.offsets_;
-        sorted_ = other.sorted_;
-        order_ = std::move(other.order_);
-        shown_ = std::move(other.shown_);
-        starts_ = std::move(other.starts_);
-        elements_ = std::move(other.elements_);
+    StepMap& operator=(StepMap const& other) { return *this = StepMap(other); }
+    StepMap& operator=(StepMap&& other) noexcept {
+        StepMap moved(std::move(other));
+        lod_ = std::move(moved.lod_);
+        level_ = moved.level_;
+        offsets_ = moved.offsets_;
+        sorted_ = moved.sorted_;
+        order_ = std::move(moved.order_);
+        shown_ = std::move(moved.shown_);
+        starts_ = std::move(moved.starts_);
+        elements_ = std::move(moved.elements_);
         return *this;
     }
     ~StepMap() = default;

@@ -63,8 +63,10 @@ public:
 
     TensorArray(TensorArray const&) = default;
     TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
-    TensorArray& operator=(TensorArray other) noexcept {
-        swap(other);
+    TensorArray& operator=(TensorArray const& other) { return *this = TensorArray(other); }
+    TensorArray& operator=(TensorArray&& other) noexcept {
+        TensorArray moved(std::move(other));
+        swap(moved);
         return *this;
     }
     ~TensorArray() = default;

@@ -62,9 +62,11 @@ public:
     TouchedRows(TouchedRows const&) = default;
     TouchedRows(TouchedRows&& other) noexcept
         : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
-    TouchedRows& operator=(TouchedRows other) noexcept {
-        std::swap(height_, other.height_);
-        bits_.swap(other.bits_);
+    TouchedRows& operator=(TouchedRows const& other) { return *this = TouchedRows(other); }
+    TouchedRows& operator=(TouchedRows&& other) noexcept {
+        TouchedRows moved(std::move(other));
+        std::swap(height_, moved.height_);
+        bits_.swap(moved.bits_);
         return *this;
     }
     ~TouchedRows() = default;
