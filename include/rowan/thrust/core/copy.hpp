@@ -23,8 +23,7 @@ Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
 template <detail::thrust_device D, class T>
 Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
     auto host = Tensor<T>::from_shape(x.shape());
-    if (x.size() != 0) detail::system_of<D>::to_host(exec, host.data(), x.data(), x.size() * sizeof(T));
-    synchronize(exec);
+    detail::read_back(exec, {{host.data(), x.data(), x.size() * sizeof(T)}});
     return host;
 }
 
