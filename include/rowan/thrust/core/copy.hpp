@@ -10,7 +10,7 @@ namespace rowan::inline v0 {
 /// Copies a tensor to device memory asynchronously; the source may be modified once the call has returned.
 /// shapes   x [...] -> [...]
 /// errors   CudaError or std::bad_alloc if memory is insufficient
-/// cost     one copy of the elements
+/// cost     one copy of the elements; the call may wait if this copy and unfinished ones before it are over 8 MiB
 template <detail::thrust_device D, class T>
 Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
     return Tensor<T, D>(exec, x);
