@@ -63,7 +63,7 @@ std::pair<py::object, std::shared_ptr<Parameters>> load_model(std::filesystem::p
     auto* const load = has_doubles(rowan::CheckpointFile(path))
                            ? &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<double>, rowan::Cpu>
                            : &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<float>, rowan::Cpu>;
-    auto net = load(path, {}, nullptr);
+    auto net = load({}, path, {}, nullptr);
     ScopePtr const scope(std::move(net.scope));
     py::list outputs;
     for (rowan::Variable* const v : net.outputs) outputs.append(VariablePtr(scope, v));

@@ -105,6 +105,22 @@ TEST_CASE("a million lookups of one row have the same bits in 20 runs on three s
     for (auto const& m : merged) CHECK(rowan::to_host(m) == sums);
 }
 
+TEST_CASE("host memory may be overwritten as soon as it has been uploaded", "[cuda]") {
+    Stream const s(cudaStreamNonBlocking), other(cudaStreamNonBlocking);
+    std::vector<Tensor<float, Cuda>> there;
+    std::vector<std::size_t> const sizes{1, 16'384, 16'385, 65'536, 65'537, 2'097'152, 2'097'153};  // 64 KiB, 256 KiB, 8 MiB
+    for (bool const pinned : {false, true}) {
+        for (std::size_t const n : sizes) {
+            auto x = numbers({n});
+            if (pinned) REQUIRE(cudaHostRegister(x.data(), n * sizeof(float), cudaHostRegisterDefault) == cudaSuccess);
+            for (int k = 0; k < 6; ++k) there.push_back(rowan::to_device(k % 2 == 0 ? s.exec() : other.exec(), x));
+            for (std::size_t i = 0; i < n; ++i) x.data()[i] = 7;
+            if (pinned) REQUIRE(cudaHostUnregister(x.data()) == cudaSuccess);
+        }
+    }
+    for (auto const& x : there) CHECK(rowan::to_host(x) == numbers({x.size()}));
+}
+
 TEST_CASE("an allocation that is too large throws a CudaError, and later calls work", "[cuda]") {
     auto const x = rowan::to_device(Cuda{}, numbers({8, 2}));
     std::string text;

@@ -1,7 +1,14 @@
 // tests/thrust/ids.cpp: row numbers from the host and from a device, and errors of bad ones.
 #include <rowan/thrust/core/ids.hpp>
+#include <rowan/thrust/op/cast.hpp>
+#include <rowan/thrust/sequence/sequence_erase.hpp>
+#include <rowan/thrust/sparse/deferred.hpp>
+#include <rowan/thrust/sparse/from_dense.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
+#include <rowan/thrust/sparse/merge.hpp>
 #include <rowan/thrust/sparse/scatter_add.hpp>
+#include <rowan/thrust/sparse/split.hpp>
+#include <rowan/thrust/sparse/squared_norm.hpp>
 
 #include "devices.hpp"
 
@@ -82,6 +89,33 @@ TEMPLATE_TEST_CASE("after a bad id, calls do nothing until the next synchronizat
     scatter_add(table, Tensor<std::int32_t, D>{9}, one);
     CHECK(refusal<IndexError>([&] { to_host(table); }) == "ids[0] = 9 is not in [0, 2)");
     CHECK(same_bits(table, Tensor<float>{{2, 3}, {3, 4}}));
+}
+
+TEMPLATE_TEST_CASE("a call that reads from a device throws an earlier error, once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const table{{1, 2}, {3, 4}};
+    rowan::SelectedRows<float, D> const g(2, {1, 1}, table);
+    rowan::LoDTensor<std::int64_t, D> const tokens(Tensor<std::int64_t, D>{3, 1, 4}, rowan::Lod{{0, 2, 3}});
+    Tensor<std::int64_t, D> const one{1};
+    rowan::Deferred<rowan::SgdOptions, D> const deferred(2);
+    auto const throws_once = [&](auto const& read) {
+        gather(table, Tensor<std::int64_t, D>{0, 7});
+        CHECK(refusal<IndexError>(read) == "ids[1] = 7 is not in [0, 2)");
+        CHECK(read());
+        CHECK(late_refusal(D{}) == "nothing was thrown");
+    };
+    throws_once([&] { return rowan::synchronize(D{}), true; });
+    throws_once([&] { return same_bits(table, Tensor<float>{{1, 2}, {3, 4}}); });
+    throws_once([&] { return to_host(Tensor<float, D>::from_shape({0, 2})).size() == 0; });
+    throws_once([&] { return same_bits(g, rowan::SelectedRows<float>(2, {1, 1}, {{1, 2}, {3, 4}})); });
+    throws_once([&] { return merge(g).rows().size() == 1; });
+    throws_once([&] { return split(g, {1, 1})[1].rows().size() == 2; });
+    throws_once([&] { return from_dense(table, 1.5).rows().size() == 2; });
+    throws_once([&] { return squared_norm(table) == 30.0F; });
+    throws_once([&] { return deferred.missed(1) == 0; });
+    throws_once([&] { return same_bits(rowan::cast<std::int32_t>(table), Tensor<std::int32_t>{{1, 2}, {3, 4}}); });
+    throws_once([&] { return sequence_erase(tokens, {1}).value().size() == 2; });
+    throws_once([&] { return sequence_erase(tokens, one).value().size() == 2; });
 }
 
 TEMPLATE_TEST_CASE("any id for a table without rows throws at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {

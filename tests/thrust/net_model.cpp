@@ -118,4 +118,58 @@ TEMPLATE_TEST_CASE("the result of training on a device is saved, and training re
     });
 }
 
+#ifndef __CUDACC__
+
+/// A system of the host's memory with streams that have numbers.
+struct Numbered {};
+
+}  // namespace test_net_model
+
+template <>
+struct rowan::ThrustDevice<test_net_model::Numbered> {
+    int stream = 0;
+    friend thrust::cpp::tag thrust_policy(ThrustDevice const&) { return {}; }
+    friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
+};
+
+namespace test_net_model {
+
+TEST_CASE("the parameters of a file are made on the stream of the call that loads them", "[thrust][net]") {
+    using D = rowan::ThrustDevice<Numbered>;
+    rowan::Scope scope;
+    rowan::ScopeGuard const guard(scope);
+    auto const ids = layer::data<std::int64_t, D>("words", {UNK});
+    auto const rows = layer::selected_rows<float, D>({4, 1}, {9, 2}, {0, 1}, "rows");
+    auto const table = layer::parameter<float, D>({5, 2}, {0, 1}, "table");
+    auto const predict = layer::add(layer::embedding(ids, rows), layer::embedding(ids, table));
+    Parameters parameters;
+    for (auto const* const v : {&*rows, &*table}) {
+        rowan::Value first;
+        v->initialize(first, 3, D{1});
+        parameters.set(v->name(), std::move(first));
+    }
+    File const file("rowan_streams_");
+    rowan::save_model(predict, parameters, file.path);
+    auto const check = [&](Parameters const& loaded, int stream) {
+        auto const& dense = loaded.get<float, D>("table");
+        auto const& some = loaded.get_rows<float, D>("rows");
+        CHECK(dense.device().stream == stream);
+        CHECK((some.device().stream == stream && some.rows().device().stream == stream));
+        CHECK(device::same_bits(dense, rowan::to_host(parameters.get<float, D>("table"))));
+        CHECK(device::same_bits(some, rowan::to_host(parameters.get_rows<float, D>("rows"))));
+    };
+    using Ops = rowan::registry<rowan::lookup_table_op, rowan::add_op>;
+    using Types = rowan::dtypes<float>;
+    check(parameters, 1);
+    check(rowan::load_model(predict, file.path), 0);
+    check(rowan::load_model(D{2}, predict, file.path), 2);
+    check(rowan::load_model<Ops, Types, D>(file.path).parameters, 0);
+    check(rowan::load_model<Ops, Types>(D{3}, file.path, {.map = true}).parameters, 3);
+    Tensor<float> const want = rowan::to_host(rowan::infer(predict, {{"words", Tensor<std::int64_t>{4, 1}}}, parameters).value());
+    auto const there = rowan::load_model<Ops>(D{3}, file.path);
+    CHECK(device::same_bits(rowan::infer(there.predict, {{"words", Tensor<std::int64_t>{4, 1}}}, there.parameters, D{5}).value(), want));
+}
+
+#endif
+
 }  // namespace test_net_model

@@ -63,10 +63,11 @@ struct ModelFiles {
     static Parameters load_parameters(C const& comm, Variable& net, std::string const& path,
                                       std::size_t piece = deal_bytes) {
         auto const make = [](std::string const& file, CheckpointEntry const& entry) {
-            return value_of_type<Cpu, float, double, T...>(file, entry.desc, {}, [&]<class V>(std::type_identity<V>) {
-                checkpoint_value<V>::expect(entry.desc, entry.type_name, entry.element_size);
-                return checkpoint_value<V>::value(entry);
-            });
+            return value_of_type<Cpu, float, double, T...>(
+                Cpu{}, file, entry.desc, {}, [&]<class V>(std::type_identity<V>) {
+                    checkpoint_value<V>::expect(entry.desc, entry.type_name, entry.element_size);
+                    return checkpoint_value<V>::value(entry);
+                });
         };
         return load(
             comm, path, [&](auto const& saved, auto& all) { return read_parameters(net, saved, all, make); }, piece);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/detail/trace.hpp>
@@ -68,17 +69,17 @@ Value const& whole_value(Variable const& v, Parameters const& parameters);
 /// what get gives for the type that holds it.
 /// errors   TypeError if its element type is none of these; those of get
 template <class Device, class... T, class Get>
-Value value_of_type(std::string const& path, VarDesc const& desc, Value value, Get const& get) {
+Value value_of_type(Device const& exec, std::string const& path, VarDesc const& desc, Value value, Get const& get) {
     auto const attempt = [&]<class E>(std::type_identity<E>) {
         using V = LoDTensor<E>;
         using Rows = SelectedRows<E>;
         if (!value.empty()) return;
         if (desc.lod_desc && desc.lod_desc->tensor.data_type == dtype<E>::wire) {
             value.set(get(std::type_identity<V>()));
-            bring<E, Device>(value, {}, false);
+            bring<E, Device>(value, exec, false);
         } else if (desc.selected_rows_desc && desc.selected_rows_desc->data_type == dtype<E>::wire) {
             value.set(get(std::type_identity<Rows>()));
-            bring_rows<E, Device>(value, {}, false);
+            bring_rows<E, Device>(value, exec, false);
         }
     };
     (..., attempt(std::type_identity<T>{}));
@@ -95,9 +96,9 @@ Value value_of_type(std::string const& path, VarDesc const& desc, Value value, G
 /// Loads a variable.
 /// errors   as value_of_type and CheckpointFile::load
 template <class Device, class... T>
-Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
+Value load_value(Device const& exec, CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
     return value_of_type<Device, T...>(
-        file.path(), file.desc(name), options.open ? options.open(file, name) : Value(),
+        exec, file.path(), file.desc(name), options.open ? options.open(file, name) : Value(),
         [&]<class V>(std::type_identity<V>) { return options.map ? file.map<V>(name) : file.load<V>(name); });
 }
 
@@ -107,12 +108,13 @@ void check_rows_fit(std::string const& path, CheckpointEntry const& there, Varia
 
 /// Loads the SelectedRows in `there` for a parameter.
 /// errors   as check_rows_fit and CheckpointFile::load_into
-Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v, Value const& like);
+Value load_rows(AnyExec exec, CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
+                Value const& like);
 
 /// Loads a parameter that exists in a net.
 /// errors   TypeError or ShapeError if the file's does not fit; GraphError if its type is not known; as
 ///          CheckpointFile::load_into
-Value load_parameter(CheckpointFile const& file, std::string const& name, Variable const& v);
+Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const& name, Variable const& v);
 
 /// The number of steps that save_parameters has written.
 /// errors   GraphError if there is none; FormatError if it is not one
@@ -158,14 +160,15 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
 }
 
 /// Loads the parameters of an existing net. Names, element types and dims must match; operators are not compared, so
-/// the parameters of a net that was trained with dropout may be loaded into one without.
+/// the parameters of a net that was trained with dropout may be loaded into one without. A device's are copied on the
+/// stream of `exec`, and other streams can use them after the call.
 /// shapes   as in the net
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it
-///          belongs to another net
-/// cost     one read of the file
-template <class T, class Device>
-Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
-    CheckpointFile const file(path);
+///          belongs to another net; on a device those of synchronize
+/// cost     one read of the file, on a device a copy of the elements, which the call waits for
+template <class T, device Device>
+Parameters load_model(Device const& exec, layer::Var<T, Device> const& predict, std::string const& path) {
+    CheckpointFile const file(detail::host_exec(exec), path);
     detail::expect_whole(file);
     detail::name_variables(detail::trace(std::array{&*predict}));
     auto const expected = detail::parameters_of(*predict);
@@ -178,9 +181,14 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     for (auto const& [name, v] : expected) {
         if (!file.has(name))
             detail::of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
-        parameters.set(v->name(), detail::load_parameter(file, name, *v));
+        parameters.set(v->name(), detail::load_parameter(exec, file, name, *v));
     }
+    synchronize(exec);
     return parameters;
+}
+template <int = 0, class T, device Device>  // not for the template arguments of the other load_model
+Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
+    return load_model(Device{}, predict, path);
 }
 
 namespace detail {
@@ -194,8 +202,8 @@ struct LoadedNet {
 
 /// load_model for any outputs; with `result`, there must be one, of its element type.
 template <class Ops, class Dtypes, class Device>
-LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec const* result) {
-    CheckpointFile const file(path);
+LoadedNet load_net(Device const& exec, std::string const& path, LoadOptions const& options, VarSpec const* result) {
+    CheckpointFile const file(host_exec(exec), path);
     expect_whole(file);
     auto const program = file.program();
     if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
@@ -210,10 +218,12 @@ LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec 
         Variable* const v = net.scope->find(name);
         if (v == nullptr || v->role() != Role::parameter)
             of_another_net(path, " has a value \"", name, "\", which is not a parameter of its program");
-        net.parameters.set(
-            name, [&]<class... T>(dtypes<T...>) { return load_value<Device, T...>(file, name, options); }(Dtypes{}));
+        net.parameters.set(name, [&]<class... T>(dtypes<T...>) {
+            return load_value<Device, T...>(exec, file, name, options);
+        }(Dtypes{}));
         check_fits(*v, net.parameters.find(name));
     }
+    synchronize(exec);
     for (auto const& v : net.scope->variables()) {
         if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
             of_another_net(path, " has no value for \"", v->name(), "\", a parameter of its program");
@@ -221,9 +231,9 @@ LoadedNet load_net(std::string const& path, LoadOptions const& options, VarSpec 
     return net;
 }
 
-ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&,
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<float>, Cpu>(Cpu const&, std::string const&, LoadOptions const&,
                                                                    VarSpec const*))
-ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string const&, LoadOptions const&,
+ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(Cpu const&, std::string const&, LoadOptions const&,
                                                                     VarSpec const*))
 
 }  // namespace detail
@@ -232,20 +242,25 @@ ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(std::string 
 /// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
 /// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds
-/// them.
+/// them. A device's parameters are copied on the stream of `exec`, and other streams can use them after the call.
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no program or an
 ///          inconsistent one (see from_program), lacks a parameter or has one too many, is a delta, or several ranks
 ///          have saved parts of it; TypeError if an element type is not among `Dtypes`, or there is not one output of
-///          the first; ShapeError if a value does not fit its variable
+///          the first; ShapeError if a value does not fit its variable; on a device those of synchronize
 /// cost     one read of the file, except for elements that are mapped; and from_program, whose variables and operators
-///          use about a kilobyte each
-template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
-LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
+///          use about a kilobyte each; on a device a copy of the elements, which the call waits for
+template <class Ops = forward_ops, class Dtypes = dtypes<float>, device Device>
+LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(Device const& exec, std::string const& path,
                                                                         LoadOptions const& options = {}) {
     using T = typename detail::first_of<Dtypes>::type;
     VarSpec const result = tensor_spec<T>({});
-    auto net = detail::load_net<Ops, Dtypes, Device>(path, options, &result);
+    auto net = detail::load_net<Ops, Dtypes, Device>(exec, path, options, &result);
     return {std::move(net.scope), layer::Var<T, Device>(*net.outputs[0]), std::move(net.parameters)};
+}
+template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
+LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
+                                                                        LoadOptions const& options = {}) {
+    return load_model<Ops, Dtypes>(Device{}, path, options);
 }
 
 /// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed. Of a
@@ -267,7 +282,8 @@ Parameters load_parameters(std::string const& path, LoadOptions const& options =
     detail::expect_whole(file);
     Parameters parameters;
     for (std::string const& name : file.names()) {
-        if (name != "@steps") parameters.set(name, detail::load_value<Cpu, float, double, T...>(file, name, options));
+        if (name != "@steps")
+            parameters.set(name, detail::load_value<Cpu, float, double, T...>(Cpu{}, file, name, options));
     }
     parameters.steps = detail::load_steps(file);
     return parameters;

@@ -66,21 +66,22 @@ ROWAN_FUNCTION void check_rows_fit(std::string const& path, CheckpointEntry cons
         throw ShapeError(what + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
 }
 
-ROWAN_FUNCTION Value load_rows(CheckpointFile const& file, CheckpointEntry const& there, Variable const& v,
-                               Value const& like) {
+ROWAN_FUNCTION Value load_rows(AnyExec exec, CheckpointFile const& file, CheckpointEntry const& there,
+                               Variable const& v, Value const& like) {
     check_rows_fit(file.path(), there, v, like);
     Value value = like.with_rows({there.rows->data(), there.rows->size()});
     value.row_values().write([&](std::span<std::byte> bytes) { file.load_into(there.desc.name, bytes); });
-    if (v.bring != nullptr) v.bring(value, {}, false);
+    if (v.bring != nullptr) v.bring(value, exec, false);
     return value;
 }
 
-ROWAN_FUNCTION Value load_parameter(CheckpointFile const& file, std::string const& name, Variable const& v) {
+ROWAN_FUNCTION Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const& name,
+                                    Variable const& v) {
     if (!v.initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
     Value value;
-    v.initialize(value, std::nullopt);
+    v.initialize(value, std::nullopt, exec);
     CheckpointEntry const there = file.map(name);
-    if (v.spec().type == VarType::SELECTED_ROWS) return load_rows(file, there, v, value);
+    if (v.spec().type == VarType::SELECTED_ROWS) return load_rows(exec, file, there, v, value);
     auto const e = value.elements();
     auto const& found = there.desc.lod_desc;
     auto const what = file.path() + ": " + name;

@@ -8,8 +8,10 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/thrust/core/detail/read_back_space.hpp>
 #include <rowan/thrust/core/detail/storage.hpp>
 #include <rowan/thrust/core/detail/system.hpp>
+#include <rowan/thrust/core/detail/upload_ring.hpp>
 #include <rowan/thrust/core/device.hpp>
 
 #include <cuda_runtime_api.h>
@@ -20,6 +22,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -51,6 +55,28 @@ inline void check_cuda(cudaError_t code, char const* call) {
     throw CudaError(
         std::string(call).append(": ").append(cudaGetErrorName(code)).append(", ").append(cudaGetErrorString(code)));
 }
+
+/// Pinned memory and events of the current GPU, for UploadRing.
+struct CudaUploads {
+    using Stream = cudaStream_t;
+    using Event = cudaEvent_t;
+
+    static void* allocate(std::size_t bytes) {
+        void* memory = nullptr;
+        check_cuda(cudaHostAlloc(&memory, bytes, cudaHostAllocDefault), "cudaHostAlloc");
+        return memory;
+    }
+    static Event make_event() {
+        Event event = nullptr;
+        check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+        return event;
+    }
+    static void copy(Stream stream, void* to, void const* from, std::size_t bytes) {
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+    }
+    static void record(Event event, Stream stream) { check_cuda(cudaEventRecord(event, stream), "cudaEventRecord"); }
+    static void wait(Event event) { check_cuda(cudaEventSynchronize(event), "cudaEventSynchronize"); }
+};
 
 /// A stream-ordered memory pool for each GPU. Allocation and deallocation are asynchronous, and freed memory is kept
 /// for reuse, so that only the first batch requests memory from the system. The default pool of the GPU is not used: it
@@ -85,22 +111,44 @@ public:
         return block;
     }
 
-    /// Where calls on a stream record their failure. Streams are identified by their id, which CUDA does not reuse.
-    FailedCall* failed_call(cudaStream_t stream) {
-        unsigned long long const id = number_of(stream);
+    /// What rowan keeps for a stream, which one host thread at a time uses.
+    struct OfStream {
+        FailedCall* failed = nullptr;    // in device memory; nullptr: no call that can fail has been enqueued
+        ReadBackSpace* space = nullptr;  // in pinned memory; nullptr until the host reads
+    };
+
+    /// Streams are identified by their id, which CUDA does not reuse.
+    OfStream& of(cudaStream_t stream) {
+        unsigned long long id = 0;
+        check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
         std::lock_guard const guard(mutex_);
-        if (auto const found = failed_.find(id); found != failed_.end()) return found->second;
-        auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
-        reset(made, stream);
-        return failed_.emplace(id, made).first->second;
+        return streams_[id];
     }
 
-    /// Whether a call that can fail has been enqueued on the stream.
-    bool used(cudaStream_t stream) {
-        unsigned long long const id = number_of(stream);
-        std::lock_guard const guard(mutex_);
-        return failed_.contains(id);
+    /// Where calls on a stream record their failure.
+    FailedCall* failed_call(cudaStream_t stream) {
+        OfStream& kept = of(stream);
+        if (kept.failed == nullptr) {
+            auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
+            reset(made, stream);
+            kept.failed = made;
+        }
+        return kept.failed;
     }
+
+    /// The space of a stream. It is allocated for many streams at once, as that may wait for the GPU.
+    ReadBackSpace& space(OfStream& kept) {
+        if (kept.space != nullptr) return *kept.space;
+        std::lock_guard const guard(mutex_);
+        constexpr std::size_t streams = 64;
+        if (spaces_left_ == 0) {
+            spaces_ = static_cast<ReadBackSpace*>(CudaUploads::allocate(streams * sizeof(ReadBackSpace)));
+            spaces_left_ = streams;
+        }
+        return *(kept.space = spaces_ + --spaces_left_);
+    }
+
+    UploadRing<CudaUploads>& ring() noexcept { return ring_; }
 
     static void reset(FailedCall* failed, cudaStream_t stream) {
         static FailedCall const none;
@@ -108,15 +156,12 @@ public:
     }
 
 private:
-    static unsigned long long number_of(cudaStream_t stream) {
-        unsigned long long id = 0;
-        check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-        return id;
-    }
-
     cudaMemPool_t pool_ = nullptr;
     std::mutex mutex_;
-    std::map<unsigned long long, FailedCall*> failed_;
+    std::map<unsigned long long, OfStream> streams_;
+    ReadBackSpace* spaces_ = nullptr;
+    std::size_t spaces_left_ = 0;
+    UploadRing<CudaUploads> ring_;
 };
 
 template <>
@@ -154,36 +199,42 @@ struct ThrustSystem<::thrust::cuda::tag> {
     }
 
     static void copy(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
-        transfer(exec, to, from, bytes, cudaMemcpyDeviceToDevice);
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, exec.stream), "cudaMemcpyAsync");
     }
-    /// The source has been read when the call returns: CUDA stages pageable memory; for other memory, such as pinned,
-    /// the call synchronizes.
+    /// The source has been read when the call returns. CUDA stages up to 64 KiB of pageable memory without waiting for
+    /// the stream, and the ring up to 8 MiB of any memory. For more, the call waits.
     static void from_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
-        transfer(exec, to, from, bytes, cudaMemcpyHostToDevice);
-        cudaPointerAttributes memory{};
-        check_cuda(cudaPointerGetAttributes(&memory, from), "cudaPointerGetAttributes");
-        if (memory.type != cudaMemoryTypeUnregistered) synchronize(exec);
+        bool const fits = bytes <= UploadRing<CudaUploads>::capacity;
+        if (fits && (bytes > (std::size_t{64} << 10) || !pageable(from)))
+            return CudaMemory::of_current().ring().upload(exec.stream, to, from, bytes);
+        CudaUploads::copy(exec.stream, to, from, bytes);
+        if (!fits && !pageable(from)) wait(exec);
     }
-    static void to_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
-        transfer(exec, to, from, bytes, cudaMemcpyDeviceToHost);
-        synchronize(exec);
-    }
-    static void synchronize(Cuda const& exec) {
-        check_cuda(cudaStreamSynchronize(exec.stream), "cudaStreamSynchronize");
+
+    /// Copies to the host, waits once for the work enqueued before, and takes the failure that it has recorded. The
+    /// failure and small numbers go through pinned memory, because a copy to pageable memory waits.
+    static FailedCall read_back(Cuda const& exec, std::initializer_list<HostCopy> copies) {
+        check(exec);
+        CudaMemory& memory = CudaMemory::of_current();
+        CudaMemory::OfStream& kept = memory.of(exec.stream);
+        ReadBackSpace& space = memory.space(kept);
+        auto const enqueue = [&](void* to, void const* from, std::size_t bytes) {
+            check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, exec.stream), "cudaMemcpyAsync");
+        };
+        if (kept.failed != nullptr) enqueue(&space.failed, kept.failed, sizeof space.failed);
+        space.each(copies, [&](HostCopy const& c, std::byte* pinned) {
+            enqueue(pinned == nullptr ? c.to : pinned, c.from, c.bytes);
+        });
+        wait(exec);
+        space.each(copies, [&](HostCopy const& c, std::byte* pinned) {
+            if (pinned != nullptr) std::memcpy(c.to, pinned, c.bytes);
+        });
+        FailedCall const failed = kept.failed == nullptr ? FailedCall{} : space.failed;
+        if (failed.any()) CudaMemory::reset(kept.failed, exec.stream);
+        return failed;
     }
 
     static FailedCall* failed_call(Cuda const& exec) { return CudaMemory::of_current().failed_call(exec.stream); }
-    static FailedCall take_failed(Cuda const& exec) {
-        FailedCall failed;
-        check(exec);
-        if (!CudaMemory::of_current().used(exec.stream)) {
-            synchronize(exec);
-            return failed;
-        }
-        to_host(exec, &failed, failed_call(exec), sizeof failed);
-        if (failed.any()) CudaMemory::reset(failed_call(exec), exec.stream);
-        return failed;
-    }
 
     template <class F>
     static void for_each(Cuda const& exec, std::size_t n, F const& f) {
@@ -225,8 +276,13 @@ private:
                             .append(std::to_string(here())));
     }
 
-    static void transfer(Cuda const& exec, void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
-        check_cuda(cudaMemcpyAsync(to, from, bytes, kind, exec.stream), "cudaMemcpyAsync");
+    static void wait(Cuda const& exec) { check_cuda(cudaStreamSynchronize(exec.stream), "cudaStreamSynchronize"); }
+
+    /// Whether this is host memory of which CUDA does not know.
+    static bool pageable(void const* memory) {
+        cudaPointerAttributes found{};
+        check_cuda(cudaPointerGetAttributes(&found, memory), "cudaPointerGetAttributes");
+        return found.type == cudaMemoryTypeUnregistered;
     }
 
     // Queries how much temporary memory a CUB algorithm needs, allocates it and runs the algorithm.

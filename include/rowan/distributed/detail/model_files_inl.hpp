@@ -94,7 +94,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_model(Variable& predict, SavedShards 
                            "\": the file belongs to another net");
         if (!v->sharded()) {
             parameters.set(v->name(), naming_file(saved.file.path(), [&, &v = *v, &name = name] {
-                               return load_parameter(saved.file, name, v);
+                               return load_parameter({}, saved.file, name, v);
                            }));
             continue;
         }

@@ -10,7 +10,7 @@ namespace rowan::inline v0 {
 /// Copies a tensor to device memory asynchronously; the source may be modified once the call has returned.
 /// shapes   x [...] -> [...]
 /// errors   CudaError or std::bad_alloc if memory is insufficient
-/// cost     one copy of the elements
+/// cost     one copy of the elements; the call may wait if this copy and unfinished ones before it are over 8 MiB
 template <detail::thrust_device D, class T>
 Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
     return Tensor<T, D>(exec, x);
@@ -24,8 +24,7 @@ template <detail::thrust_device D, class T>
 Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
     x.check(exec);
     auto host = Tensor<T>::from_shape(x.shape());
-    if (x.size() != 0) detail::system_of<D>::to_host(exec, host.data(), x.data(), x.size() * sizeof(T));
-    synchronize(exec);
+    detail::read_back(exec, {{host.data(), x.data(), x.size() * sizeof(T)}});
     return host;
 }
 

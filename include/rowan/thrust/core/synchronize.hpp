@@ -11,7 +11,7 @@ namespace rowan::inline v0 {
 /// cost     blocks the host
 template <detail::thrust_device D>
 void synchronize(D const& exec) {
-    if (auto const failed = detail::system_of<D>::take_failed(exec); failed.any()) throw failed.error();
+    detail::read_back(exec, {});
 }
 
 /// Waits until all calls on a non-const `exec` have finished. Without this overload, argument-dependent lookup would

@@ -1,7 +1,6 @@
 // rowan/thrust/detail/kept.hpp: kept_of, the positions that a predicate selects, found on a device.
 #pragma once
 
-#include <rowan/thrust/core/synchronize.hpp>
 #include <rowan/thrust/core/tensor.hpp>
 
 #include <cstddef>
@@ -36,8 +35,7 @@ Tensor<std::int64_t, ThrustDevice<System>> kept_of(ThrustDevice<System> const& e
     launch_always(exec, n, MarkKept<Keep>{keep, counts.data()});
     ThrustSystem<System>::inclusive_scan(exec, n, counts.data());
     std::int64_t count = 0;
-    ThrustSystem<System>::to_host(exec, &count, counts.data() + n - 1, sizeof count);
-    synchronize(exec);
+    read_back(exec, {{&count, counts.data() + n - 1, sizeof count}});
     auto kept = Kept::from_shape(exec, {static_cast<std::size_t>(count)});
     launch_always(exec, n, ListKept{counts.data(), kept.data()});
     return kept;

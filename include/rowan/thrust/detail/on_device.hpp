@@ -38,8 +38,7 @@ public:
         ids.check(exec);
         ids.visit([&]<class I>(I const* list) {
             auto list_copy = Tensor<I>::from_shape(ids.shape());
-            if (ids.size() != 0) ThrustSystem<System>::to_host(exec, list_copy.data(), list, ids.size() * sizeof(I));
-            synchronize(exec);
+            read_back(exec, {{list_copy.data(), list, ids.size() * sizeof(I)}});
             copy_ = Tensor<std::int64_t>::from_shape(ids.shape());
             for (std::size_t i = 0; i < ids.size(); ++i) copy_.data()[i] = list_copy.data()[i];
         });

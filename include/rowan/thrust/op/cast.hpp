@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/op/elementwise/cast.hpp>
-#include <rowan/thrust/core/synchronize.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/op/detail/fold.hpp>
 
@@ -33,11 +32,10 @@ struct CastCheck<ThrustDevice<System>> {
         if (n == 0) return;
         Fold<std::uint64_t, System> const least(exec, n, UnfitAt<To, From>{from, n}, LeastOf{});
         std::uint64_t first = n;
-        ThrustSystem<System>::to_host(exec, &first, least.result(), sizeof first);
-        synchronize(exec);
+        read_back(exec, {{&first, least.result(), sizeof first}});
         if (first == n) return;
         From x;
-        ThrustSystem<System>::to_host(exec, &x, from + first, sizeof x);
+        read_back(exec, {{&x, from + first, sizeof x}});
         refuse_cast<To>(static_cast<std::size_t>(first), x);
     }
 };

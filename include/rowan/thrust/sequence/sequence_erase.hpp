@@ -71,8 +71,7 @@ struct SequenceErasure<ThrustDevice<System>> {
         launch_always(exec, n, MarkStaying<T>{x.data(), tokens.data(), erased.size(), ends.data()});
         ThrustSystem<System>::inclusive_scan(exec, n, ends.data());
         launch_always(exec, starts.size(), ErasedStart{begins.data(), ends.data(), made.data()});
-        ThrustSystem<System>::to_host(exec, starts.data(), made.data(), starts.size() * sizeof(std::int64_t));
-        synchronize(exec);
+        read_back(exec, {{starts.data(), made.data(), starts.size() * sizeof(std::int64_t)}});
         shape[0] = static_cast<std::size_t>(starts.back());
         auto result = Tensor<T, Exec>::from_shape(exec, shape);
         launch(exec, n, KeepStaying<T>{x.data(), ends.data(), result.data()});

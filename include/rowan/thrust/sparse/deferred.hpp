@@ -50,9 +50,7 @@ public:
         check_here(exec);
         std::uint16_t done = 0;
         detail::StepCount count{};
-        Memory::to_host(exec, &done, done_.data() + row, sizeof done);
-        Memory::to_host(exec, &count, count_.data(), sizeof count);
-        synchronize(exec);
+        detail::read_back(exec, {{&done, done_.data() + row, sizeof done}, {&count, count_.data(), sizeof count}});
         return count.size - done;
     }
     std::size_t missed(std::int64_t row) const { return missed(done_.device(), row); }
@@ -88,7 +86,7 @@ public:
         update_rows(exec, grad, rule, param...);
     }
     template <class G, class... P>
-    requires detail::gradient_on<G, Device>
+        requires detail::gradient_on<G, Device>
     void step(G const& grad, Options const& options, Tensor<P, Device>&... param) {
         step(grad.device(), grad, options, param...);
     }

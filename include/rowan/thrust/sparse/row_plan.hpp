@@ -247,8 +247,7 @@ private:
         if (size_ == 0) return 0;
         std::int64_t count = count_->load();
         if (count < 0) {
-            detail::ThrustSystem<System>::to_host(exec, &count, arrays().count, sizeof count);
-            synchronize(exec);
+            detail::read_back(exec, {{&count, arrays().count, sizeof count}});
             *count_ = count;
         }
         return static_cast<std::size_t>(count);

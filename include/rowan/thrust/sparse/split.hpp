@@ -84,8 +84,7 @@ struct RowSections<ThrustDevice<System>> {
                                                    sorted.data(), sorted.data() + n);
             launch_always(exec, parts, CountParts{part.data() + (second ? n : 0), n, bounds.data() + parts});
             if (second) sorted = sorted.slice(n, 2 * n);
-            Memory::to_host(exec, counts.data(), bounds.data() + parts, parts * sizeof(std::int64_t));
-            synchronize(exec);
+            read_back(exec, {{counts.data(), bounds.data() + parts, parts * sizeof(std::int64_t)}});
         }
         std::vector<Tensor<std::int64_t, Device>> result;
         std::size_t begin = 0;

@@ -59,8 +59,7 @@ S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> co
         n = blocks;
     }
     S sum = constant<S>(0.0);
-    ThrustSystem<System>::to_host(exec, &sum, from, sizeof sum);
-    synchronize(exec);
+    read_back(exec, {{&sum, from, sizeof sum}});
     return sum;
 }
 

@@ -13,9 +13,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// A copy of `bytes` bytes to host memory.
+struct HostCopy {
+    void* to;
+    void const* from;
+    std::size_t bytes;
+};
 
 /// A system that uses host memory and whose calls are synchronous. cuda.hpp has the specialisation for CUDA.
 template <class System>
@@ -37,15 +45,19 @@ struct ThrustSystem {
 
     static void copy(Exec const&, void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
     static void from_host(Exec const&, void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-    static void to_host(Exec const&, void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
-    static void synchronize(Exec const&) {}
 
     /// One record per host thread.
     static FailedCall* failed_call(Exec const&) {
         static thread_local FailedCall failed;
         return &failed;
     }
-    static FailedCall take_failed(Exec const& exec) { return std::exchange(*failed_call(exec), FailedCall{}); }
+    /// Copies to the host, waits for the work enqueued before, and takes the failure that it has recorded.
+    static FailedCall read_back(Exec const& exec, std::initializer_list<HostCopy> copies) {
+        for (HostCopy const& c : copies) {
+            if (c.bytes != 0) std::memcpy(c.to, c.from, c.bytes);
+        }
+        return std::exchange(*failed_call(exec), FailedCall{});
+    }
 
     template <class F>
     static void for_each(Exec const& exec, std::size_t n, F const& f) {
@@ -68,9 +80,7 @@ struct ThrustSystem {
 
 /// Whether the system uses host memory.
 template <class System>
-inline constexpr bool in_host_memory = requires {
-    ThrustSystem<System>::in_host_memory;
-};
+inline constexpr bool in_host_memory = requires { ThrustSystem<System>::in_host_memory; };
 
 template <class Device>
 struct device_system;
@@ -116,6 +126,13 @@ void launch_always(D const& exec, std::size_t n, F const& f) {
 template <thrust_device D, class... T>
 void check_here(D const& exec, T const&... tensors) {
     (tensors.check(exec), ...);
+}
+
+/// Copies to the host and waits, once, for the work enqueued before: `read_back(exec, {{&count, from, sizeof count}})`.
+/// errors   IndexError of the first call with a bad id, after which calls run normally; CudaError
+template <thrust_device D>
+void read_back(D const& exec, std::initializer_list<HostCopy> copies) {
+    if (auto const failed = system_of<D>::read_back(exec, copies); failed.any()) throw failed.error();
 }
 
 template <thrust_device D>
