@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -65,18 +66,13 @@ struct ThrustSystem<device::watched> {
 
     static void copy(Exec const&, void* to, void const* from, std::size_t bytes) { Host::copy({}, to, from, bytes); }
     static void from_host(Exec const&, void* to, void const* from, std::size_t bytes) { Host::copy({}, to, from, bytes); }
-    static void to_host(Exec const&, void* to, void const* from, std::size_t bytes) {
-        ++device::watched::waits;
-        Host::copy({}, to, from, bytes);
-    }
-    static void synchronize(Exec const&) { ++device::watched::waits; }
-
     static FailedCall* failed_call(Exec const&) {
         static thread_local FailedCall failed;
         return &failed;
     }
-    static FailedCall take_failed(Exec const& exec) {
+    static FailedCall read_back(Exec const& exec, std::initializer_list<HostCopy> copies) {
         ++device::watched::waits;
+        Host::read_back({}, copies);
         return std::exchange(*failed_call(exec), FailedCall{});
     }
 

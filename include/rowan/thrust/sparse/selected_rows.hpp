@@ -49,6 +49,7 @@ SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
 /// cost     one copy of the row numbers and the elements; waits for the work enqueued before
 template <detail::thrust_device D, class T>
 SelectedRows<T> to_host(D const& exec, SelectedRows<T, D> const& x) {
+    detail::check_here(exec, x.rows(), x.value());
     auto rows = Tensor<std::int64_t>::from_shape(x.rows().shape());
     auto value = Tensor<T>::from_shape(x.value().shape());
     detail::read_back(exec, {{rows.data(), x.rows().data(), rows.size() * sizeof(std::int64_t)},
