@@ -11,6 +11,7 @@
 #include <rowan/thrust/core/detail/storage.hpp>
 #include <rowan/thrust/core/detail/system.hpp>
 #include <rowan/thrust/core/device.hpp>
+#include <rowan/thrust/detail/teams.hpp>
 
 #include <cuda_runtime_api.h>
 #include <thrust/system/cuda/execution_policy.h>
@@ -18,8 +19,10 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -119,6 +122,31 @@ private:
     std::map<unsigned long long, FailedCall*> failed_;
 };
 
+/// Exchanges numbers between the threads of a team, which is half of a warp.
+struct CudaShuffle {
+    unsigned mask;  // the team's threads of the warp
+
+    template <class S>
+    __device__ S operator()(S const& x, std::size_t lanes) const {
+        unsigned words[(sizeof(S) + 3) / 4] = {};
+        std::memcpy(words, &x, sizeof(S));
+        for (unsigned& word : words) word = __shfl_xor_sync(mask, word, static_cast<int>(lanes));
+        S other;
+        std::memcpy(&other, words, sizeof(S));
+        return other;
+    }
+    __device__ void meet() const { __syncwarp(mask); }
+};
+
+/// Calls f(k, team) for k in [0, n) in the 16 threads of a team.
+template <class F>
+__global__ void run_teams(std::size_t n, F const f) {
+    unsigned const thread = threadIdx.x, teams = blockDim.x / team_size;
+    TeamLane<CudaShuffle> const team{thread % team_size, {0xFFFFU << (thread & team_size)}};
+    std::size_t k = std::size_t{blockIdx.x} * teams + thread / team_size;
+    for (; k < n; k += std::size_t{gridDim.x} * teams) f(k, team);
+}
+
 template <>
 struct ThrustSystem<::thrust::cuda::tag> {
     using System = ::thrust::cuda::tag;
@@ -193,6 +221,16 @@ struct ThrustSystem<::thrust::cuda::tag> {
             static_cast<void>(cudaGetLastError());
             throw CudaError(error.what());
         }
+    }
+
+    /// Calls f(k, team) for k in [0, n) in teams of 16 threads. A team takes several k only if there are very many.
+    template <class F>
+    static void for_each_team(Cuda const& exec, std::size_t n, F const& f) {
+        constexpr std::size_t teams = 16, most = 0x7FFFFFFF;  // of a block; blocks
+        auto const blocks = static_cast<unsigned>(std::min((n + teams - 1) / teams, most));
+        void* arguments[] = {&n, const_cast<F*>(&f)};
+        check_cuda(cudaLaunchKernel(run_teams<F>, dim3(blocks), dim3(teams * team_size), arguments, 0, exec.stream),
+                   "cudaLaunchKernel");
     }
 
     /// Sorts by the lowest `bits` bits only; Thrust's sort would use all bits of a key.

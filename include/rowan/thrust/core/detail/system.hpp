@@ -68,9 +68,7 @@ struct ThrustSystem {
 
 /// Whether the system uses host memory.
 template <class System>
-inline constexpr bool in_host_memory = requires {
-    ThrustSystem<System>::in_host_memory;
-};
+inline constexpr bool in_host_memory = requires { ThrustSystem<System>::in_host_memory; };
 
 template <class Device>
 struct device_system;
@@ -89,14 +87,15 @@ inline constexpr bool is_thrust_device<ThrustDevice<System>> = true;
 template <class D>
 concept thrust_device = is_thrust_device<D>;
 
-/// Calls f(k) unless an earlier call on the stream has failed.
+/// Calls f(k), or f(k, team), unless an earlier call on the stream has failed.
 template <class F>
 struct UnlessFailed {
     FailedCall const* failed;  // nullptr: always call f
     F f;
 
-    ROWAN_HD void operator()(std::size_t k) const {
-        if (failed == nullptr || failed->call == FailedCall::none) f(k);
+    template <class... Team>
+    ROWAN_HD void operator()(std::size_t k, Team const&... team) const {
+        if (failed == nullptr || failed->call == FailedCall::none) f(k, team...);
     }
 };
 

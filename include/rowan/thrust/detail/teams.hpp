@@ -1,0 +1,104 @@
+// rowan/thrust/detail/teams.hpp: launch_teams, which gives each row to a team of threads.
+#pragma once
+
+#include <rowan/detail/interleaved.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/thrust/core/detail/system.hpp>
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+/// The threads of a team, as many as a sum along a row has interleaved parts.
+inline constexpr std::size_t team_size = 16;
+
+/// A thread that does the work of a team, on systems in host memory.
+struct TeamOfOne {
+    /// Whether this thread stores what a row has once.
+    ROWAN_HD bool leads() const { return true; }
+
+    /// Calls f(i) for i in [0, n). A thread is always given the same i.
+    ROWAN_NO_EXEC_CHECK
+    template <class F>
+    ROWAN_HD void each(std::size_t n, F const& f) const {
+        for (std::size_t i = 0; i < n; ++i) f(i);
+    }
+
+    /// Folds term(i) for i in [0, n) in 16 interleaved parts, which begin with `first`, and these by fold_tree. All threads
+    /// call it and get the result. What they read and wrote before is done when any of them returns.
+    ROWAN_NO_EXEC_CHECK
+    template <class Fold, class S, class Term>
+    ROWAN_HD S fold(S const& first, std::size_t n, Term const& term) const {
+        S part[team_size];
+        for (std::size_t k = 0; k < team_size; ++k) part[k] = first;
+        for (std::size_t i = 0; i < n; ++i) Fold{}(S(term(i)), part[i % team_size]);
+        return fold_tree(part, Fold{});
+    }
+    /// The sum of term(i), in the same way.
+    ROWAN_NO_EXEC_CHECK
+    template <class S, class Term>
+    ROWAN_HD S sum(std::size_t n, Term const& term) const {
+        return fold<add_lanes>(constant<S>(0.0), n, term);
+    }
+};
+
+/// One of the 16 threads of a team, with the same functions. shuffle(x, k) is called by all of them with the same k and
+/// returns the x of thread lane ^ k; shuffle.meet() waits until what all have read and written is done.
+template <class Shuffle>
+struct TeamLane {
+    std::size_t lane;
+    Shuffle shuffle;
+
+    ROWAN_HD bool leads() const { return lane == 0; }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class F>
+    ROWAN_HD void each(std::size_t n, F const& f) const {
+        for (std::size_t i = lane; i < n; i += team_size) f(i);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class Fold, class S, class Term>
+    ROWAN_HD S fold(S const& first, std::size_t n, Term const& term) const {
+        S part = first;
+        for (std::size_t i = lane; i < n; i += team_size) Fold{}(S(term(i)), part);
+        shuffle.meet();
+        for (std::size_t half = team_size / 2; half != 0;
+             half /= 2) {  // as fold_tree: the upper half into the lower one
+            S const other = shuffle(part, half);
+            bool const upper = (lane & half) != 0;
+            S to = upper ? other : part;
+            Fold{}(upper ? part : other, to);
+            part = to;
+        }
+        return part;
+    }
+    ROWAN_NO_EXEC_CHECK
+    template <class S, class Term>
+    ROWAN_HD S sum(std::size_t n, Term const& term) const {
+        return fold<add_lanes>(constant<S>(0.0), n, term);
+    }
+};
+
+/// Calls f(k, TeamOfOne{}).
+template <class F>
+struct CallAlone {
+    F f;
+    ROWAN_HD void operator()(std::size_t k) const { f(k, TeamOfOne{}); }
+};
+
+/// Calls f(k, team) for k in [0, n) in all threads of a team, unless an earlier call has failed. A system that has teams
+/// has for_each_team; on the others a thread is a team.
+template <thrust_device D, class F>
+void launch_teams(D const& exec, std::size_t n, F const& f) {
+    using System = system_of<D>;
+    if (n == 0) return;
+    UnlessFailed<F> const unless{System::failed_call(exec), f};
+    if constexpr (requires { System::for_each_team(exec, n, unless); }) {
+        System::for_each_team(exec, n, unless);
+    } else {
+        System::for_each(exec, n, CallAlone<UnlessFailed<F>>{unless});
+    }
+}
+
+}  // namespace rowan::inline v0::detail
