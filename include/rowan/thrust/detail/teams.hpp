@@ -63,8 +63,8 @@ struct TeamLane {
         S part = first;
         for (std::size_t i = lane; i < n; i += team_size) Fold{}(S(term(i)), part);
         shuffle.meet();
-        for (std::size_t half = team_size / 2; half != 0;
-             half /= 2) {  // as fold_tree: the upper half into the lower one
+        // as fold_tree: the parts of the upper half are folded into those of the lower one
+        for (std::size_t half = team_size / 2; half != 0; half /= 2) {
             S const other = shuffle(part, half);
             bool const upper = (lane & half) != 0;
             S to = upper ? other : part;
