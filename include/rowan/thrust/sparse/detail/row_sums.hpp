@@ -84,7 +84,7 @@ struct SumBlock {
         if (end - begin <= block_size) {
             apply(run, column, sum);
         } else {
-            *reinterpret_cast<Chunk<S, N>*>(to.slot(i, i == begin, column)) = sum;
+            store_chunk(sum, to.slot(i, i == begin, column));
         }
     }
 };
@@ -104,8 +104,7 @@ struct SumLongBlock {
         std::size_t const i = to.group_in(ask / 2 * block_size, block_size, block_size, first, end);
         if (i >= to.plan.n) return;
         std::size_t const stop = end - i < block_size ? end : i + block_size;
-        *reinterpret_cast<Chunk<S, N>*>(to.slot(i, first, column)) =
-            SumLookups<T, S, N>{to.plan, value, to.width}(i, stop, column);
+        store_chunk(SumLookups<T, S, N>{to.plan, value, to.width}(i, stop, column), to.slot(i, first, column));
     }
 };
 
