@@ -39,7 +39,7 @@ struct RowwiseStep {
         S const root = formula.root(moment);
         team.each(rows.width, [&](std::size_t i) {
             S number = load<S>(p + i);
-            formula(static_cast<S>(g(i)), root, number);
+            formula(static_cast<S>(g.again(i)), root, number);
             store(number, p + i);
         });
     }
@@ -48,8 +48,8 @@ struct RowwiseStep {
 template <class Formula>
 inline constexpr bool has_device_form<rowwise_adagrad_rule<Formula>> = true;
 
-/// Runs one kernel, in which a team takes a row. The team reads the row's gradient and parameters twice, the second time
-/// from a cache. The sums of rows of more than 64 lookups are made before.
+/// Runs one kernel, in which a team takes a row. The team reads the gradient of the row twice, the second time from a
+/// cache. The sums of rows of more than 64 lookups are made before.
 template <class Formula>
 struct DeviceRule<rowwise_adagrad_rule<Formula>> {
     using Rule = rowwise_adagrad_rule<Formula>;
@@ -60,7 +60,7 @@ struct DeviceRule<rowwise_adagrad_rule<Formula>> {
                         Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
         if (plan.size() == 0) return;
         check_here(exec, param, moment);
-        with_summed_rows(exec, plan, value,
+        with_summed_rows(exec, plan, value, true,
                          [&](RowsOfPlan<T> const& rows) { update(exec, plan.size(), rows, rule, param, moment); });
     }
 

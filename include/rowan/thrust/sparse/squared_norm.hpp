@@ -79,7 +79,7 @@ struct SquareSums<ThrustDevice<System>> {
         check_here(exec, value);
         if (plan.size() == 0) return constant<S>(0.0);
         S sum = constant<S>(0.0);
-        with_summed_rows(exec, plan, value, [&](RowsOfPlan<T> const& rows) {
+        with_summed_rows(exec, plan, value, false, [&](RowsOfPlan<T> const& rows) {
             sum = sum_of_squares<S>(exec, plan.size(), rows, rows.sums.plan.count);
         });
         return sum;

@@ -14,6 +14,7 @@ struct DenseRow {
     T const* value;
 
     ROWAN_HD sum_t<T> operator()(std::size_t column) const { return load<sum_t<T>>(value + column); }
+    ROWAN_HD sum_t<T> again(std::size_t column) const { return (*this)(column); }
 };
 
 /// The rows of a tensor.
@@ -28,25 +29,39 @@ struct DenseRows {
     ROWAN_HD DenseRow<T> operator[](std::size_t k) const { return {k, value + k * width}; }
 };
 
-/// The sum of the lookups of a row, which is computed for each read unless the row has more than 64.
+/// The sum of the lookups of a row.
 template <class T>
 struct LookupSum {
-    std::size_t row;
-    SumLookups<T, sum_t<T>, 1> lookups;
-    std::size_t begin, end;
-    sum_t<T> const* total;  // of a row of more than 64 lookups
+    using Sum = sum_t<T>;
+    static constexpr std::size_t some = 4;  // lookups, of which the sum is kept for a second read
 
-    ROWAN_HD sum_t<T> operator()(std::size_t column) const {
-        return end - begin > block_size ? total[column] : lookups(begin, end, column).x[0];
+    std::size_t row;
+    SumLookups<T, Sum, 1> lookups;
+    std::size_t begin, end;
+    Sum* total;  // made before if there are more than 64 lookups, otherwise kept if there are `some`; may be nullptr
+
+    ROWAN_HD bool is_made() const { return end - begin > block_size; }
+    ROWAN_HD bool is_kept() const { return end - begin >= some && total != nullptr; }
+
+    ROWAN_HD Sum operator()(std::size_t column) const {
+        if (is_made()) return total[column];
+        Sum const sum = lookups(begin, end, column).x[0];
+        if (is_kept()) total[column] = sum;
+        return sum;
+    }
+    /// The same in the thread that has called that.
+    ROWAN_HD Sum again(std::size_t column) const {
+        return is_kept() ? total[column] : lookups(begin, end, column).x[0];
     }
 };
 
-/// The rows of a plan, after sum_long_rows.
+/// The rows of a plan.
 template <class T>
 struct RowsOfPlan {
     using Sum = sum_t<T>;
 
     Partials<Sum> sums;
+    Sum* kept;  // nullptr: rows are read once
     T const* value;
     std::size_t width;
 
@@ -54,25 +69,25 @@ struct RowsOfPlan {
     ROWAN_HD LookupSum<T> operator[](std::size_t k) const {
         auto const run = static_cast<std::int64_t>(k);
         std::size_t const begin = sums.begin(run), end = sums.begin(run + 1);
-        return {static_cast<std::size_t>(sums.plan.rows[k]),
-                {sums.plan, value, width},
-                begin,
-                end,
-                sums.slot(begin, true, 0)};
+        Sum* total = kept == nullptr ? nullptr : kept + begin / LookupSum<T>::some * width;
+        if (end - begin > block_size) total = sums.slot(begin, true, 0);
+        return {static_cast<std::size_t>(sums.plan.rows[k]), {sums.plan, value, width}, begin, end, total};
     }
 };
 
 /// Calls f with the rows of a plan. Kernels that read them may be enqueued by f only.
-/// cost     for more than 64 lookups, temporary memory for 1/32 of the elements of value, in the type of sums
+/// cost     temporary memory, in the type of sums: for more than 64 lookups, 1/32 of the elements of value, and 1/4 of them
+///          if rows are read `again`
 template <class System, class T, class F>
 void with_summed_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                      Tensor<T, ThrustDevice<System>> const& value, F const& f) {
+                      Tensor<T, ThrustDevice<System>> const& value, bool again, F const& f) {
     using S = sum_t<T>;
     check_here(exec, value);
     RowPlanAccess::check(exec, plan);
     PlanArrays const arrays = RowPlanAccess::arrays(plan);
     std::size_t const width = value.row_size(), n = arrays.n;
     DeviceStorage<S, System> const partial(exec, partials_of(n, width));
+    DeviceStorage<S, System> const kept(exec, again ? n / LookupSum<T>::some * width : 0);
     auto const sum_long_rows = [&]<int N>() {
         Partials<S> const partials{arrays, partial.data(), width, FastDivmod(width / N)};
         launch(exec, 2 * ((n + block_size - 1) / block_size) * partials.lanes.by,
@@ -86,7 +101,7 @@ void with_summed_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<Sys
             sum_long_rows.template operator()<1>();
         }
     }
-    f(RowsOfPlan<T>{{arrays, partial.data(), width, FastDivmod(width)}, value.data(), width});
+    f(RowsOfPlan<T>{{arrays, partial.data(), width, FastDivmod(width)}, kept.data(), value.data(), width});
 }
 
 }  // namespace rowan::inline v0::detail
