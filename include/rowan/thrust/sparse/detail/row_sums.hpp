@@ -46,7 +46,7 @@ struct Partials {
     }
 };
 
-/// Adds up the lookups [i, stop) of a row.
+/// Adds up the 1 to 64 lookups [i, stop) of a row.
 template <class T, class S, int N>
 struct SumLookups {
     PlanArrays plan;
@@ -54,15 +54,14 @@ struct SumLookups {
     std::size_t width;
 
     ROWAN_HD Chunk<S, N> operator()(std::size_t i, std::size_t stop, std::size_t column) const {
-        Chunk<S, N> sum = widened(i, column);
-        for (std::size_t j = i + 1; j < stop; ++j) {
-            Chunk<S, N> const more = widened(j, column);
+        T const* const from = value + column;
+        std::int64_t const* position = plan.positions + i;
+        Chunk<S, N> sum = load_chunk<S, N>(from + static_cast<std::size_t>(*position) * width);
+        for (auto left = static_cast<unsigned>(stop - i); --left != 0;) {
+            Chunk<S, N> const more = load_chunk<S, N>(from + static_cast<std::size_t>(*++position) * width);
             for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
         }
         return sum;
-    }
-    ROWAN_HD Chunk<S, N> widened(std::size_t i, std::size_t column) const {
-        return load_chunk<S, N>(value + static_cast<std::size_t>(plan.positions[i]) * width + column);
     }
 };
 
