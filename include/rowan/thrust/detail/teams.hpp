@@ -65,11 +65,13 @@ struct TeamLane {
         shuffle.meet();
         // as fold_tree: the parts of the upper half are folded into those of the lower one
         for (std::size_t half = team_size / 2; half != 0; half /= 2) {
-            S const other = shuffle(part, half);
-            bool const upper = (lane & half) != 0;
-            S to = upper ? other : part;
-            Fold{}(upper ? part : other, to);
-            part = to;
+            S from = shuffle(part, half);
+            if ((lane & half) != 0) {  // not a choice of references, which would be in memory
+                S const mine = part;
+                part = from;
+                from = mine;
+            }
+            Fold{}(from, part);
         }
         return part;
     }
