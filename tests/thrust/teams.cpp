@@ -198,12 +198,12 @@ TEST_CASE("16 threads find the largest number of a row, or its first NaN or zero
 }
 
 TEST_CASE("each column of a row has one thread, the same each time", "[thrust][teams]") {
-    for (std::size_t const n : {0U, 1U, 16U, 17U, 50U}) {
+    for (std::size_t const n : {0U, 1U, 16U, 17U, 50U, 64U, 65U, 150U}) {
         std::vector<std::size_t> lane(n, 99);
         std::size_t leaders = 0;
         std::mutex one;
         in_team(1, [&](std::size_t, Lane const& team) {
-            team.each(n, [&](std::size_t i) { lane[i] = team.lane; });
+            team.map(n, [](std::size_t i) { return i + 1; }, [&](std::size_t i, std::size_t next) { lane[i] = next == i + 1 ? team.lane : 98; });
             std::lock_guard const guard(one);
             if (team.leads()) ++leaders;
         });

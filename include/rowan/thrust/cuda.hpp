@@ -226,7 +226,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
     /// Calls f(k, team) for k in [0, n) in teams of 16 threads. A team takes several k only if there are very many.
     template <class F>
     static void for_each_team(Cuda const& exec, std::size_t n, F const& f) {
-        constexpr std::size_t teams = 16, most = 0x7FFFFFFF;  // of a block; blocks
+        constexpr std::size_t teams = 8, most = 0x7FFFFFFF;  // of a block; blocks
         auto const blocks = static_cast<unsigned>(std::min((n + teams - 1) / teams, most));
         void* arguments[] = {&n, const_cast<F*>(&f)};
         check_cuda(cudaLaunchKernel(run_teams<F>, dim3(blocks), dim3(teams * team_size), arguments, 0, exec.stream),

@@ -16,12 +16,14 @@ inline constexpr std::size_t team_size = 16;
 struct TeamOfOne {
     /// Whether this thread stores what a row has once.
     ROWAN_HD bool leads() const { return true; }
+    /// A team for a map or fold whose reads are loops.
+    ROWAN_HD TeamOfOne one_by_one() const { return {}; }
 
-    /// Calls f(i) for i in [0, n). A thread is always given the same i.
+    /// Calls write(i, read(i)) for i in [0, n). A thread is always given the same i, and may read some before it writes.
     ROWAN_NO_EXEC_CHECK
-    template <class F>
-    ROWAN_HD void each(std::size_t n, F const& f) const {
-        for (std::size_t i = 0; i < n; ++i) f(i);
+    template <class Read, class Write>
+    ROWAN_HD void map(std::size_t n, Read const& read, Write const& write) const {
+        for (std::size_t i = 0; i < n; ++i) write(i, read(i));
     }
 
     /// Folds term(i) for i in [0, n) in 16 interleaved parts, which begin with `first`, and these by fold_tree. All threads
@@ -44,24 +46,32 @@ struct TeamOfOne {
 
 /// One of the 16 threads of a team, with the same functions. shuffle(x, k) is called by all of them with the same k and
 /// returns the x of thread lane ^ k; shuffle.meet() waits until what all have read and written is done.
-template <class Shuffle>
+/// `some` reads wait for memory together.
+template <class Shuffle, std::size_t some = 4>
 struct TeamLane {
     std::size_t lane;
     Shuffle shuffle;
 
     ROWAN_HD bool leads() const { return lane == 0; }
+    ROWAN_HD TeamLane<Shuffle, 1> one_by_one() const { return {lane, shuffle}; }
 
     ROWAN_NO_EXEC_CHECK
-    template <class F>
-    ROWAN_HD void each(std::size_t n, F const& f) const {
-        for (std::size_t i = lane; i < n; i += team_size) f(i);
+    template <class Read, class Write>
+    ROWAN_HD void map(std::size_t n, Read const& read, Write const& write) const {
+        std::size_t i = lane;
+        for (; i + (some - 1) * team_size < n; i += some * team_size) {
+            decltype(read(i)) x[some];
+            unrolled<some>([&](std::size_t c) { x[c] = read(i + c * team_size); });
+            unrolled<some>([&](std::size_t c) { write(i + c * team_size, x[c]); });
+        }
+        for (; i < n; i += team_size) write(i, read(i));
     }
 
     ROWAN_NO_EXEC_CHECK
     template <class Fold, class S, class Term>
     ROWAN_HD S fold(S const& first, std::size_t n, Term const& term) const {
         S part = first;
-        for (std::size_t i = lane; i < n; i += team_size) Fold{}(S(term(i)), part);
+        map(n, term, [&](std::size_t, S const& x) { Fold{}(x, part); });
         shuffle.meet();
         // as fold_tree: the parts of the upper half are folded into those of the lower one
         for (std::size_t half = team_size / 2; half != 0; half /= 2) {

@@ -21,28 +21,39 @@ struct RowwiseStep {
 
     template <class Team>
     ROWAN_HD void operator()(std::size_t k, Team const& team) const {
-        if (!rows.has(k)) return;
-        auto const g = rows[k];
-        P* const p = param + g.row * rows.width;
-        M* const m = moments + g.row;
-        S const old = load<S>(m);
-        S const squares = team.template sum<S>(rows.width, [&](std::size_t i) {
-            S const x = static_cast<S>(g(i));
-            if constexpr (std::is_same_v<Formula, rowwise_adagrad_formula>) {
-                return squared{}(x);
-            } else {
-                return formula.square(x, load<S>(p + i));
-            }
-        });
-        S const moment = formula.moment(old, squares, rows.width);
-        if (team.leads()) store(moment, m);
-        S const root = formula.root(moment);
-        team.each(rows.width, [&](std::size_t i) {
-            S number = load<S>(p + i);
-            formula(static_cast<S>(g.again(i)), root, number);
-            store(number, p + i);
-        });
+        if (rows.has(k)) rows.visit(k, team, OneStep{*this});
     }
+
+private:
+    struct OneStep {
+        RowwiseStep const& step;
+
+        template <class Row, class Team>
+        ROWAN_HD void operator()(Row const& g, Team const& team) const {
+            std::size_t const width = step.rows.width;
+            Formula const& formula = step.formula;
+            P* const p = step.param + g.row * width;
+            M* const m = step.moments + g.row;
+            S const old = load<S>(m);
+            S const squares = team.template sum<S>(width, [&](std::size_t i) {
+                S const x = static_cast<S>(g(i));
+                if constexpr (std::is_same_v<Formula, rowwise_adagrad_formula>) {
+                    return squared{}(x);
+                } else {
+                    return formula.square(x, load<S>(p + i));
+                }
+            });
+            S const moment = formula.moment(old, squares, width);
+            if (team.leads()) store(moment, m);
+            S const root = formula.root(moment);
+            auto const stepped = [&](std::size_t i) {
+                S number = load<S>(p + i);
+                formula(static_cast<S>(g.again(i)), root, number);
+                return number;
+            };
+            team.map(width, stepped, [&](std::size_t i, S const& number) { store(number, p + i); });
+        }
+    };
 };
 
 template <class Formula>

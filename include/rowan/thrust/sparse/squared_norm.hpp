@@ -24,10 +24,11 @@ struct SumSquares {
             if (team.leads()) squares[k] = constant<S>(0.0);
             return;
         }
-        auto const row = rows[k];
-        S const sum =
-            team.template sum<S>(rows.width, [&](std::size_t i) { return squared{}(static_cast<S>(row(i))); });
-        if (team.leads()) squares[k] = sum;
+        rows.visit(k, team, [&](auto const& row, auto const& some) {
+            S const sum =
+                some.template sum<S>(rows.width, [&](std::size_t i) { return squared{}(static_cast<S>(row(i))); });
+            if (some.leads()) squares[k] = sum;
+        });
     }
 };
 

@@ -9,11 +9,10 @@
 
 namespace rowan::inline v0::detail {
 
-/// The result of element i of a row, from the row's maximum and what a rule makes of the sum of its exponentials.
-template <class Rule, class S, class T>
-ROWAN_HD void store_result(T const* x, std::size_t i, S const& greatest, S const& norm, T* to) {
-    S const number = load<S>(x + i);
-    store(Rule::result(number, exponential_of_negative(S(number - greatest)), greatest, norm), to + i);
+/// The result of a number of a row, from the row's maximum and what a rule makes of the sum of its exponentials.
+template <class Rule, class S>
+ROWAN_HD S result_in_row(S const& x, S const& greatest, S const& norm) {
+    return Rule::result(x, exponential_of_negative(S(x - greatest)), greatest, norm);
 }
 
 /// Computes the maximum of row k and the sum of its exponentials, calls done(row, maximum, sum), and stores the row's
@@ -37,7 +36,10 @@ struct RowResults {
         S const norm = Rule::norm(total);
         if (team.leads()) done(k, most, total);
         if (greatest == nullptr) {
-            team.each(classes, [&](std::size_t i) { store_result<Rule>(row, i, most, norm, to + k * classes); });
+            T* const results = to + k * classes;
+            team.map(
+                classes, [&](std::size_t i) { return load<S>(row + i); },
+                [&](std::size_t i, S const& number) { store(result_in_row<Rule>(number, most, norm), results + i); });
         } else if (team.leads()) {
             greatest[k] = most;
             norms[k] = norm;
@@ -55,7 +57,7 @@ struct ResultElement {
 
     ROWAN_HD void operator()(std::size_t i) const {
         std::size_t const row = classes.quotient(i);
-        store_result<Rule>(x, i, greatest[row], norms[row], to);
+        store(result_in_row<Rule>(load<S>(x + i), greatest[row], norms[row]), to + i);
     }
 };
 
@@ -83,9 +85,10 @@ struct RowSlopes {
         S const sum = team.template sum<S>(
             classes, [&](std::size_t i) { return Rule::term(load<S>(y + begin + i), load<S>(g + begin + i)); });
         if (sums == nullptr) {
-            team.each(classes, [&](std::size_t i) {
-                store(Rule::slope(load<S>(y + begin + i), load<S>(g + begin + i), sum), to + begin + i);
-            });
+            team.map(
+                classes,
+                [&](std::size_t i) { return Rule::slope(load<S>(y + begin + i), load<S>(g + begin + i), sum); },
+                [&](std::size_t i, S const& slope) { store(slope, to + begin + i); });
         } else if (team.leads()) {
             sums[k] = sum;
         }

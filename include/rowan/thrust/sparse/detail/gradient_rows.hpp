@@ -26,7 +26,11 @@ struct DenseRows {
     std::size_t width;
 
     ROWAN_HD bool has(std::size_t) const { return true; }
-    ROWAN_HD DenseRow<T> operator[](std::size_t k) const { return {k, value + k * width}; }
+    /// Calls f(row k, a team to read it).
+    template <class Team, class F>
+    ROWAN_HD void visit(std::size_t k, Team const& team, F const& f) const {
+        f(DenseRow<T>{k, value + k * width}, team);
+    }
 };
 
 /// The sum of the lookups of a row.
@@ -66,12 +70,17 @@ struct RowsOfPlan {
     std::size_t width;
 
     ROWAN_HD bool has(std::size_t k) const { return static_cast<std::int64_t>(k) < *sums.plan.count; }
-    ROWAN_HD LookupSum<T> operator[](std::size_t k) const {
+    /// Calls f(row k, a team to read it). A row of one lookup is that of the lookup, whose elements are read without a loop.
+    template <class Team, class F>
+    ROWAN_HD void visit(std::size_t k, Team const& team, F const& f) const {
         auto const run = static_cast<std::int64_t>(k);
         std::size_t const begin = sums.begin(run), end = sums.begin(run + 1);
+        auto const row = static_cast<std::size_t>(sums.plan.rows[k]);
+        if (end - begin == 1)
+            return f(DenseRow<T>{row, value + static_cast<std::size_t>(sums.plan.positions[begin]) * width}, team);
         Sum* total = kept == nullptr ? nullptr : kept + begin / LookupSum<T>::some * width;
         if (end - begin > block_size) total = sums.slot(begin, true, 0);
-        return {static_cast<std::size_t>(sums.plan.rows[k]), {sums.plan, value, width}, begin, end, total};
+        f(LookupSum<T>{row, {sums.plan, value, width}, begin, end, total}, team.one_by_one());
     }
 };
 
