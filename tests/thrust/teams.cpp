@@ -97,22 +97,22 @@ namespace {
 /// Depends on the order of its arguments.
 struct in_order {
     template <class S>
-    void operator()(S const& from, S& to) const {
+    ROWAN_HD void operator()(S const& from, S& to) const {
         to = static_cast<S>(to * S(3) + from);
     }
 };
 
-/// A number of 16 bits, and one that is not as large as whole words.
+/// A number that is not as large as whole words.
 struct odd {
     std::uint8_t x[5];
 
-    explicit odd(std::size_t i = 0) : x{} {
+    ROWAN_HD explicit odd(std::size_t i = 0) : x{} {
         for (auto& byte : x) byte = static_cast<std::uint8_t>(++i);
     }
     bool operator==(odd const&) const = default;
 };
 struct fold_odd {
-    void operator()(odd const& from, odd& to) const {
+    ROWAN_HD void operator()(odd const& from, odd& to) const {
         for (std::size_t i = 0; i < 5; ++i) to.x[i] = static_cast<std::uint8_t>(to.x[i] * 3 + from.x[4 - i]);
     }
 };

@@ -61,8 +61,8 @@ struct TeamLane {
         std::size_t i = lane;
         for (; i + (some - 1) * team_size < n; i += some * team_size) {
             decltype(read(i)) x[some];
-            unrolled<some>([&](std::size_t c) { x[c] = read(i + c * team_size); });
-            unrolled<some>([&](std::size_t c) { write(i + c * team_size, x[c]); });
+            for (std::size_t c = 0; c < some; ++c) x[c] = read(i + c * team_size);
+            for (std::size_t c = 0; c < some; ++c) write(i + c * team_size, x[c]);
         }
         for (; i < n; i += team_size) write(i, read(i));
     }
