@@ -1,4 +1,4 @@
-// tests/thrust/teams.cpp: teams of 16 threads. A GPU has them in half of a warp; here they are 16 threads of the host, whose shuffles go through memory.
+// tests/thrust/teams.cpp: teams of 16 threads, which are half a warp on a GPU; here threads of the host, whose shuffles go through memory.
 #include "devices.hpp"
 
 #include <rowan/op/norm/log_softmax.hpp>
@@ -191,7 +191,8 @@ TEST_CASE("16 threads fold a row in the order of one thread", "[thrust][teams]")
 
 TEST_CASE("16 threads find the largest number of a row, or its first NaN or zero, as one thread does", "[thrust][teams]") {
     float const nan = std::numeric_limits<float>::quiet_NaN();
-    for (std::vector<float> const& x : {std::vector<float>{nan, 1, 2}, {1, nan, 3, nan}, std::vector<float>(20, nan), {0.0F, -0.0F}, {-0.0F, 0.0F}, std::vector<float>(40, -0.0F)}) {
+    std::vector<float> const nans(20, nan), zeros(40, -0.0F);
+    for (auto const& x : std::vector<std::vector<float>>{{nan, 1, 2}, {1, nan, 3, nan}, nans, {0.0F, -0.0F}, {-0.0F, 0.0F}, zeros}) {
         CAPTURE(x);
         CHECK(folds_alike<take_larger>(x[0], x.size(), [&](std::size_t i) { return x[i]; }));
     }
@@ -203,7 +204,8 @@ TEST_CASE("each column of a row has one thread, the same each time", "[thrust][t
         std::size_t leaders = 0;
         std::mutex one;
         in_team(1, [&](std::size_t, Lane const& team) {
-            team.map(n, [](std::size_t i) { return i + 1; }, [&](std::size_t i, std::size_t next) { lane[i] = next == i + 1 ? team.lane : 98; });
+            auto const write = [&](std::size_t i, std::size_t next) { lane[i] = next == i + 1 ? team.lane : 98; };
+            team.map(n, [](std::size_t i) { return i + 1; }, write);
             std::lock_guard const guard(one);
             if (team.leads()) ++leaders;
         });

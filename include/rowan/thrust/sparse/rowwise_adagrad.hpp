@@ -31,7 +31,7 @@ private:
         template <class Row, class Team>
         ROWAN_HD void operator()(Row const& g, Team const& team) const {
             std::size_t const width = step.rows.width;
-            Formula const& formula = step.formula;
+            Formula const& rule = step.formula;
             P* const p = step.param + g.row * width;
             M* const m = step.moments + g.row;
             S const old = load<S>(m);
@@ -40,15 +40,15 @@ private:
                 if constexpr (std::is_same_v<Formula, rowwise_adagrad_formula>) {
                     return squared{}(x);
                 } else {
-                    return formula.square(x, load<S>(p + i));
+                    return rule.square(x, load<S>(p + i));
                 }
             });
-            S const moment = formula.moment(old, squares, width);
+            S const moment = rule.moment(old, squares, width);
             if (team.leads()) store(moment, m);
-            S const root = formula.root(moment);
+            S const root = rule.root(moment);
             auto const stepped = [&](std::size_t i) {
                 S number = load<S>(p + i);
-                formula(static_cast<S>(g.again(i)), root, number);
+                rule(static_cast<S>(g.again(i)), root, number);
                 return number;
             };
             team.map(width, stepped, [&](std::size_t i, S const& number) { store(number, p + i); });
