@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -50,11 +52,27 @@ ROWAN_HD Chunk<S, N> load_chunk(T const* from) {
     return numbers;
 }
 
+#ifdef __CUDA_ARCH__
+/// Writes a chunk in words of 16 or 8 bytes, which nvcc does not always do for the assignment of a chunk.
+template <class T, int N>
+__device__ void store_words(Chunk<T, N> const& chunk, T* to) {
+    using W = std::conditional_t<sizeof(chunk) % 16 == 0, uint4, uint2>;
+    for (std::size_t i = 0; i < sizeof(chunk) / sizeof(W); ++i) {
+        W word;
+        std::memcpy(&word, reinterpret_cast<W const*>(&chunk) + i, sizeof(W));
+        __stwb(reinterpret_cast<W*>(to) + i, word);
+    }
+}
+#endif
+
 /// Writes N numbers, converted to `T`.
 template <class S, int N, class T>
 ROWAN_HD void store_chunk(Chunk<S, N> const& numbers, T* to) {
     Chunk<T, N> made;
     for (int e = 0; e < N; ++e) store(numbers.x[e], made.x + e);
+#ifdef __CUDA_ARCH__
+    if constexpr (N != 1 && sizeof(made) % 8 == 0) return store_words(made, to);
+#endif
     *reinterpret_cast<Chunk<T, N>*>(to) = made;
 }
 

@@ -1,24 +1,34 @@
 // rowan/thrust/sparse/squared_norm.hpp: squared_norm on a device.
 #pragma once
 
-#include <rowan/detail/interleaved.hpp>
 #include <rowan/sparse/squared_norm.hpp>
-#include <rowan/thrust/detail/row_squares.hpp>
+#include <rowan/thrust/detail/teams.hpp>
+#include <rowan/thrust/sparse/detail/gradient_rows.hpp>
 #include <rowan/thrust/sparse/update_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
-/// The sum of squares of row k, from its partial sums.
-template <class G, class S>
+/// The sum of squares of row k, or 0.
+template <class S, class Rows>
 struct SumSquares {
-    SomeRows<G> in;
-    S* parts;
+    Rows rows;
     S* squares;
-    ROWAN_HD void operator()(std::size_t k) const {
-        squares[k] = in.has(k) ? tree_sum(parts + k * 16) : constant<S>(0.0);
+
+    template <class Team>
+    ROWAN_HD void operator()(std::size_t k, Team const& team) const {
+        if (!rows.has(k)) {
+            if (team.leads()) squares[k] = constant<S>(0.0);
+            return;
+        }
+        rows.visit(k, team, [&](auto const& row, auto const& some) {
+            S const sum =
+                some.template sum<S>(rows.width, [&](std::size_t i) { return squared{}(static_cast<S>(row(i))); });
+            if (some.leads()) squares[k] = sum;
+        });
     }
 };
 
@@ -41,21 +51,17 @@ struct SumNumbers {
     }
 };
 
-/// The sum of squares of the first *in.count of n rows, or of all n if it is null.
-template <class S, class System, class G>
-S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& in) {
-    if (n == 0 || in.width == 0) return constant<S>(0.0);
-    DeviceStorage<S, System> const parts(exec, n * 16);  // later the sums of blocks of rows
-    DeviceStorage<S, System> const squares(exec, n);
-    launch(exec, n * 16, SquareParts<G, S>{in, parts.data()});
-    launch(exec, n, SumSquares<G, S>{in, parts.data(), squares.data()});
-    S *from = squares.data(), *to = parts.data();
+/// The sum of squares of n rows, of which the first *count exist; all if that is null.
+template <class S, class System, class Rows>
+S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, Rows const& rows, std::int64_t const* count) {
+    if (n == 0 || rows.width == 0) return constant<S>(0.0);
+    DeviceStorage<S, System> const squares(exec, n), sums(exec, (n + block_size - 1) / block_size);
+    launch_teams(exec, n, SumSquares<S, Rows>{rows, squares.data()});
+    S *from = squares.data(), *to = sums.data();
     for (std::size_t span = 1; n > 1; span *= block_size) {
         std::size_t const blocks = (n + block_size - 1) / block_size;
-        launch(exec, blocks, SumNumbers<S>{from, to, n, span, in.count});
-        S* const sums = to;
-        to = from;
-        from = sums;
+        launch(exec, blocks, SumNumbers<S>{from, to, n, span, count});
+        std::swap(from, to);
         n = blocks;
     }
     S sum = constant<S>(0.0);
@@ -72,15 +78,17 @@ struct SquareSums<ThrustDevice<System>> {
         using S = sum_t<T>;
         check_here(exec, value);
         if (plan.size() == 0) return constant<S>(0.0);
-        auto const sums = summed_rows(exec, plan, value);
-        std::int64_t const* const count = RowPlanAccess::arrays(plan).count;
-        return sum_of_squares<S>(exec, plan.size(), SomeRows<S>{sums.data(), value.row_size(), nullptr, count});
+        S sum = constant<S>(0.0);
+        with_summed_rows(exec, plan, value, false, [&](RowsOfPlan<T> const& rows) {
+            sum = sum_of_squares<S>(exec, plan.size(), rows, rows.sums.plan.count);
+        });
+        return sum;
     }
 
     template <class T>
     static sum_t<T> dense(Device const& exec, Tensor<T, Device> const& x) {
         check_here(exec, x);
-        return sum_of_squares<sum_t<T>>(exec, x.shape()[0], SomeRows<T>{x.data(), x.row_size(), nullptr, nullptr});
+        return sum_of_squares<sum_t<T>>(exec, x.shape()[0], DenseRows<T>{x.data(), x.row_size()}, nullptr);
     }
 };
 

@@ -99,14 +99,15 @@ inline constexpr bool is_thrust_device<ThrustDevice<System>> = true;
 template <class D>
 concept thrust_device = is_thrust_device<D>;
 
-/// Calls f(k) unless an earlier call on the stream has failed.
+/// Calls f(k), or f(k, team), unless an earlier call on the stream has failed.
 template <class F>
 struct UnlessFailed {
     FailedCall const* failed;  // nullptr: always call f
     F f;
 
-    ROWAN_HD void operator()(std::size_t k) const {
-        if (failed == nullptr || failed->call == FailedCall::none) f(k);
+    template <class... Team>
+    ROWAN_HD void operator()(std::size_t k, Team const&... team) const {
+        if (failed == nullptr || failed->call == FailedCall::none) f(k, team...);
     }
 };
 

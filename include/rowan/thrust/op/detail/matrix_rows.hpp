@@ -9,69 +9,55 @@
 
 namespace rowan::inline v0::detail {
 
-/// Part k % 16 of row k / 16: the maximum of the first number of the row and every 16th number.
-template <class T>
-struct LargestPart {
+/// The result of a number of a row, from the row's maximum and what a rule makes of the sum of its exponentials.
+template <class Rule, class S>
+ROWAN_HD S result_in_row(S const& x, S const& greatest, S const& norm) {
+    return Rule::result(x, exponential_of_negative(S(x - greatest)), greatest, norm);
+}
+
+/// Computes the maximum of row k and the sum of its exponentials, calls done(row, maximum, sum), and stores the row's
+/// results, or keeps the maximum and the norm for ResultElement.
+template <class Rule, class T, class Done>
+struct RowResults {
     using S = sum_t<T>;
     T const* x;
-    S* parts;
+    T* to;
     std::size_t classes;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        T const* const row = x + k / 16 * classes;
-        S most = load<S>(row);
-        for (std::size_t i = k % 16; i < classes; i += 16) take_larger{}(load<S>(row + i), most);
-        parts[k] = most;
-    }
-};
-
-template <class S>
-struct LargestOfParts {
-    S const* parts;
-    S* greatest;
-
-    ROWAN_HD void operator()(std::size_t row) const {
-        S most = parts[row * 16];
-        for (std::size_t i = 1; i < 16; ++i) take_larger{}(parts[row * 16 + i], most);
-        greatest[row] = most;
-    }
-};
-
-/// exp(x - the maximum of its row)
-template <class T>
-struct ExponentialAt {
-    T const* x;
-    sum_t<T> const* greatest;
-    FastDivmod classes;
-
-    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
-        using S = sum_t<T>;
-        return exponential_of_negative(S(load<S>(x + i) - greatest[classes.quotient(i)]));
-    }
-};
-
-/// Stores what a rule makes of the sum of a row's exponentials, and calls done(row, maximum, sum).
-template <class Rule, class S, class Done>
-struct KeepRowNorm {
-    S const* greatest;
-    S* norms;
     Done done;
+    S *greatest, *norms;  // nullptr: stores the results
 
-    ROWAN_HD void operator()(std::size_t row, S const& total) const {
-        norms[row] = Rule::norm(total);
-        done(row, greatest[row], total);
+    template <class Team>
+    ROWAN_HD void operator()(std::size_t k, Team const& team) const {
+        T const* const row = x + k * classes;
+        S const most =
+            team.template fold<take_larger>(load<S>(row), classes, [&](std::size_t i) { return load<S>(row + i); });
+        S const total = team.template sum<S>(
+            classes, [&](std::size_t i) { return exponential_of_negative(S(load<S>(row + i) - most)); });
+        S const norm = Rule::norm(total);
+        if (team.leads()) done(k, most, total);
+        if (greatest == nullptr) {
+            T* const results = to + k * classes;
+            team.map(
+                classes, [&](std::size_t i) { return load<S>(row + i); },
+                [&](std::size_t i, S const& number) { store(result_in_row<Rule>(number, most, norm), results + i); });
+        } else if (team.leads()) {
+            greatest[k] = most;
+            norms[k] = norm;
+        }
     }
 };
 
 template <class Rule, class T>
 struct ResultElement {
-    ExponentialAt<T> e;
-    sum_t<T> const* norms;
+    using S = sum_t<T>;
+    T const* x;
+    S const *greatest, *norms;
     T* to;
+    FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
-        std::size_t const row = e.classes.quotient(i);
-        store(Rule::result(load<sum_t<T>>(e.x + i), e(i), e.greatest[row], norms[row]), to + i);
+        std::size_t const row = classes.quotient(i);
+        store(result_in_row<Rule>(load<S>(x + i), greatest[row], norms[row]), to + i);
     }
 };
 
@@ -84,11 +70,28 @@ struct ProductAt {
     }
 };
 
+/// Sums the terms of row k, and stores the slopes of the row, or keeps the sum for SlopeElement.
 template <class Rule, class T>
-struct TermAt {
+struct RowSlopes {
+    using S = sum_t<T>;
     T const *y, *g;
-    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
-        return Rule::term(load<sum_t<T>>(y + i), load<sum_t<T>>(g + i));
+    T* to;
+    std::size_t classes;
+    S* sums;  // nullptr: stores the slopes
+
+    template <class Team>
+    ROWAN_HD void operator()(std::size_t k, Team const& team) const {
+        std::size_t const begin = k * classes;
+        S const sum = team.template sum<S>(
+            classes, [&](std::size_t i) { return Rule::term(load<S>(y + begin + i), load<S>(g + begin + i)); });
+        if (sums == nullptr) {
+            team.map(
+                classes,
+                [&](std::size_t i) { return Rule::slope(load<S>(y + begin + i), load<S>(g + begin + i), sum); },
+                [&](std::size_t i, S const& slope) { store(slope, to + begin + i); });
+        } else if (team.leads()) {
+            sums[k] = sum;
+        }
     }
 };
 
@@ -175,22 +178,23 @@ struct MatrixRows<ThrustDevice<System>> {
         return c.map(exec, write, x);
     }
 
-    /// cost     the exponentials are computed twice instead of stored
+    /// cost     one read of x from memory for short rows, two for long ones; the exponentials are computed twice
     template <class Rule, class T, class Done>
     static void results(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Done const& done) {
         using S = sum_t<T>;
+        using Rows = RowResults<Rule, T, Done>;
+        if (classes <= most_of_team) return launch_teams(exec, n, Rows{x, to, classes, done, nullptr, nullptr});
         DeviceStorage<S, System> const greatest(exec, n), norms(exec, n);
-        maxima(exec, n, classes, x, greatest.data());
-        ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
-        sum_runs<S>(exec, n * classes, classes, e, KeepRowNorm<Rule, S, Done>{greatest.data(), norms.data(), done});
-        launch(exec, n * classes, ResultElement<Rule, T>{e, norms.data(), to});
+        launch_teams(exec, n, Rows{x, to, classes, done, greatest.data(), norms.data()});
+        launch(exec, n * classes, ResultElement<Rule, T>{x, greatest.data(), norms.data(), to, FastDivmod(classes)});
     }
 
     template <class Rule, class T>
     static void slopes(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
+        if (classes <= most_of_team) return launch_teams(exec, n, RowSlopes<Rule, T>{y, g, to, classes, nullptr});
         DeviceStorage<S, System> const sums(exec, n);
-        sum_runs<S>(exec, n * classes, classes, TermAt<Rule, T>{y, g}, KeepNumber<S>{sums.data()});
+        launch_teams(exec, n, RowSlopes<Rule, T>{y, g, to, classes, sums.data()});
         launch(exec, n * classes, SlopeElement<Rule, T>{y, g, sums.data(), to, FastDivmod(classes)});
     }
 
@@ -236,14 +240,8 @@ struct MatrixRows<ThrustDevice<System>> {
     }
 
 private:
-    /// The maxima of n rows.
-    template <class T>
-    static void maxima(Device const& exec, std::size_t n, std::size_t classes, T const* x, sum_t<T>* greatest) {
-        using S = sum_t<T>;
-        DeviceStorage<S, System> const parts(exec, n * 16);
-        launch(exec, n * 16, LargestPart<T>{x, parts.data(), classes});
-        launch(exec, n, LargestOfParts<S>{parts.data(), greatest});
-    }
+    /// The elements of a row that a team writes: 64 by each thread. Those of longer rows get a thread each.
+    static constexpr std::size_t most_of_team = 64 * team_size;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -38,7 +38,6 @@ struct RowFolds<ThrustDevice<System>> {
     template <class S, class Fold>
     static constexpr bool has = has_start<Fold>;
 
-    /// cost     temporary memory for 16 numbers per block of a row of more than 16 elements
     template <class S, class Fold, class From, class To>
     static void fold_blocks(ThrustDevice<System> const& exec, std::size_t rows, std::size_t n, From const* from,
                             To* to) {

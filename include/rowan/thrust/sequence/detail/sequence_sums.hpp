@@ -50,7 +50,7 @@ struct DoSumTask {
             apply(static_cast<std::size_t>(task.to), static_cast<std::size_t>(task.n), column, sum);
         } else {
             std::size_t const slot = static_cast<std::size_t>(-1 - task.to);
-            *reinterpret_cast<Chunk<S, N>*>(partial + slot * lanes.by * N + column) = sum;
+            store_chunk(sum, partial + slot * lanes.by * N + column);
         }
     }
 };

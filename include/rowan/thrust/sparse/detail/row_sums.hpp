@@ -27,6 +27,42 @@ struct Partials {
         return partial + (2 * (i / block_size) + (first ? 1 : 0)) * width + column;
     }
     ROWAN_HD std::size_t begin(std::int64_t run) const { return static_cast<std::size_t>(plan.offsets[run]); }
+
+    /// The first lookup of a group of a row, counted in groups from the row's first lookup, that begins in a window of
+    /// `size` <= group lookups, and the `end` of the row; plan.n if there is none. `first` is for the row that begins in
+    /// the window and continues after it, otherwise for the row that contains the first lookup of the window. Rows of at
+    /// most `size` lookups are skipped.
+    ROWAN_HD std::size_t group_in(std::size_t window, std::size_t size, std::size_t group, bool first,
+                                  std::size_t& end) const {
+        std::size_t const after = window + size;
+        if (first && after >= plan.n) return plan.n;
+        std::int64_t const run = plan.run[first ? after : window];
+        std::size_t const from = begin(run);
+        end = begin(run + 1);
+        if (end - from <= size) return plan.n;
+        if (first) return from < window || from >= after ? plan.n : from;
+        std::size_t const i = from + (window - from + group - 1) / group * group;
+        return i == from || i >= after || i >= end ? plan.n : i;
+    }
+};
+
+/// Adds up the 1 to 64 lookups [i, stop) of a row.
+template <class T, class S, int N>
+struct SumLookups {
+    PlanArrays plan;
+    T const* value;
+    std::size_t width;
+
+    ROWAN_HD Chunk<S, N> operator()(std::size_t i, std::size_t stop, std::size_t column) const {
+        T const* const from = value + column;
+        std::int64_t const* position = plan.positions + i;
+        Chunk<S, N> sum = load_chunk<S, N>(from + static_cast<std::size_t>(*position) * width);
+        for (auto left = static_cast<unsigned>(stop - i); --left != 0;) {
+            Chunk<S, N> const more = load_chunk<S, N>(from + static_cast<std::size_t>(*++position) * width);
+            for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
+        }
+        return sum;
+    }
 };
 
 /// Sums a block if one begins at lookup k / lanes.
@@ -43,28 +79,36 @@ struct SumBlock {
         std::size_t const begin = to.begin(run), end = to.begin(run + 1);
         if ((i - begin) % block_size != 0) return;
         std::size_t const stop = end - i < block_size ? end : i + block_size;
-        Chunk<S, N> sum = widened(i, column);
-        for (std::size_t j = i + 1; j < stop; ++j) {
-            Chunk<S, N> const more = widened(j, column);
-            for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
-        }
+        auto const sum = SumLookups<T, S, N>{to.plan, value, to.width}(i, stop, column);
         if (end - begin <= block_size) {
             apply(run, column, sum);
         } else {
-            *reinterpret_cast<Chunk<S, N>*>(to.slot(i, i == begin, column)) = sum;
+            store_chunk(sum, to.slot(i, i == begin, column));
         }
     }
+};
 
-    ROWAN_HD Chunk<S, N> widened(std::size_t i, std::size_t column) const {
-        auto const row = static_cast<std::size_t>(to.plan.positions[i]) * to.width;
-        return load_chunk<S, N>(value + row + column);
+/// Sums the blocks of rows of more than 64 lookups only. For each window of 64 lookups, two threads per chunk of columns
+/// check whether one begins in it.
+template <class T, class S, int N>
+struct SumLongBlock {
+    Partials<S> to;
+    T const* value;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const ask = to.lanes.quotient(k);
+        std::size_t const column = (k - ask * to.lanes.by) * N;
+        bool const first = ask % 2 != 0;
+        std::size_t end = 0;
+        std::size_t const i = to.group_in(ask / 2 * block_size, block_size, block_size, first, end);
+        if (i >= to.plan.n) return;
+        std::size_t const stop = end - i < block_size ? end : i + block_size;
+        store_chunk(SumLookups<T, S, N>{to.plan, value, to.width}(i, stop, column), to.slot(i, first, column));
     }
 };
 
 /// For rows of more than `span` lookups, adds up to 64 partial sums of `span` lookups each, in place into the first of
-/// them. For each window of `span` lookups, two threads per chunk of columns check whether such a group begins in it:
-/// one for the row that contains the first lookup of the window, one for the row that begins in the window and
-/// continues after it.
+/// them. For each window of `span` lookups, two threads per chunk of columns check whether such a group begins in it.
 template <class S, int N>
 struct SumPartials {
     Partials<S> in;
@@ -73,20 +117,10 @@ struct SumPartials {
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const ask = in.lanes.quotient(k);
         std::size_t const column = (k - ask * in.lanes.by) * N;
-        std::size_t const window = ask / 2 * span, after = window + span;
         bool const first = ask % 2 != 0;
-        if (first && after >= in.plan.n) return;
-        std::int64_t const run = in.plan.run[first ? after : window];
-        std::size_t const begin = in.begin(run), end = in.begin(run + 1);
-        if (end - begin <= span) return;
-        std::size_t i = begin;
-        if (first) {
-            if (begin < window || begin >= after) return;
-        } else {
-            std::size_t const group = span * block_size;
-            i = begin + (window - begin + group - 1) / group * group;
-            if (i == begin || i >= after || i >= end) return;
-        }
+        std::size_t end = 0;
+        std::size_t const i = in.group_in(ask / 2 * span, span, span * block_size, first, end);
+        if (i >= in.plan.n) return;
         auto* const to = reinterpret_cast<Chunk<S, N>*>(in.slot(i, first, column));
         Chunk<S, N> sum = *to;
         std::size_t j = i;
@@ -117,6 +151,18 @@ struct ApplyPartials {
     }
 };
 
+/// The elements of the partial sums of n lookups.
+inline std::size_t partials_of(std::size_t n, std::size_t width) {
+    return n > block_size ? 2 * ((n + block_size - 1) / block_size) * width : 0;
+}
+
+/// Adds the sums of blocks up to those of rows of more than 64 lookups, which are then in the slots of their first blocks.
+template <int N, class S, class System>
+void add_partials(ThrustDevice<System> const& exec, Partials<S> const& in) {
+    for (std::size_t span = block_size; span < in.plan.n; span *= block_size)
+        launch(exec, 2 * ((in.plan.n + span - 1) / span) * in.lanes.by, SumPartials<S, N>{in, span});
+}
+
 /// Calls apply(run, column, sum) for every row of the plan, with chunks of N elements of its sum.
 template <int N, class System, class T, class Apply>
 void sum_rows_in_chunks(ThrustDevice<System> const& exec, PlanArrays const& plan,
@@ -125,12 +171,11 @@ void sum_rows_in_chunks(ThrustDevice<System> const& exec, PlanArrays const& plan
     std::size_t const width = value.row_size();
     std::size_t const lanes = width / N;
     std::size_t const blocks = (plan.n + block_size - 1) / block_size;
-    DeviceStorage<S, System> const partial(exec, plan.n > block_size ? 2 * blocks * width : 0);
+    DeviceStorage<S, System> const partial(exec, partials_of(plan.n, width));
     Partials<S> const partials{plan, partial.data(), width, FastDivmod(lanes)};
     launch(exec, plan.n * lanes, SumBlock<T, S, N, Apply>{partials, value.data(), apply});
     if (plan.n <= block_size) return;
-    for (std::size_t span = block_size; span < plan.n; span *= block_size)
-        launch(exec, 2 * ((plan.n + span - 1) / span) * lanes, SumPartials<S, N>{partials, span});
+    add_partials<N>(exec, partials);
     launch(exec, blocks * lanes, ApplyPartials<S, N, Apply>{partials, apply});
 }
 
