@@ -58747,8 +58747,8 @@ private:
                     };
                     // where it is faster, rows k and k + 1 go together, in their first `lanes` elements
                     constexpr std::size_t lanes = detail::lanes_of_two<V, Rule, P, S...>;
-                    bool const by_two = lanes <= width && width < 2 * lanes;
-                    bool second = false;
+                    bool by_two = false, second = false;
+                    if constexpr (lanes != 0) by_two = lanes <= width && width < 2 * lanes;
                     for (std::size_t k = 0; k < count; ++k) {
                         prefetch(k);
                         std::size_t const row = rows[k], from = closed_.from(done_[row], now);

@@ -78,11 +78,11 @@ run() {
     done
     export folder results
     export -f machine sanitize sanitize_all gloss
-    part 20 machine.txt bash -c machine
-    part 150 tests.txt "$folder/rowan_tests_cuda"
-    part 190 bench.md python3 tests/bench/cuda.py --rowan "$folder/rowan_bench_cuda" --rounds 2
-    part 140 sanitizer.txt bash -c sanitize_all
-    part 80 gloss.txt bash -c gloss
+    part 15 machine.txt bash -c machine
+    part 140 tests.txt "$folder/rowan_tests_cuda"
+    part 180 bench.md python3 tests/bench/cuda.py --rowan "$folder/rowan_bench_cuda" --rounds 2
+    part 130 sanitizer.txt bash -c sanitize_all
+    part 70 gloss.txt bash -c gloss
 }
 
 case ${1:-} in
