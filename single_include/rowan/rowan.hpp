@@ -29095,7 +29095,8 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
-/// cost     as adagrad, with one cache line of state per row
+/// cost     as adagrad, with one cache line of state per row; on a device, also temporary memory for 1/4 of the gradient's
+///          elements, in the type of sums
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdaGradOptions options = {}) {
@@ -38437,10 +38438,7 @@ private:
                     std::fill(totals.begin(), totals.end(), constant<S>(0.0));
                     while (row < last) {
                         std::size_t const some = std::min(last, row + at_once);
-                        if (together)
-                            std::apply([&](Pass const&... pass)
-                                           ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
-                                       passes);
+                        if (together) sum_all_rows<V, S>(passes, row, some, width, std::index_sequence_for<Pass...>());
                         S* to;
                         for (; row + 4 <= some; row += 4) {
                             to = totals.data();
@@ -38485,6 +38483,11 @@ private:
             for (; row + rows_together<S> <= end; row += rows_together<S>) sum_together<V, S>(pass, row, width);
         }
         for (; row < end; ++row) pass.done(row, sum_of_row<V, S>(pass, row, width));
+    }
+    template <class V, class S, class Passes, std::size_t... i>
+    ROWAN_INLINE static void sum_all_rows(Passes const& passes, std::size_t row, std::size_t end, std::size_t width,
+                                          std::index_sequence<i...>) {
+        (sum_rows<V, S>(std::get<i>(passes), row, end, width), ...);
     }
     template <class V, class S, class Pass>
     ROWAN_INLINE static void sum_together(Pass const& pass, std::size_t row, std::size_t width) {
@@ -38627,6 +38630,13 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
     return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
 }
 
+/// The numbers of a row.
+template <class S>
+struct FourNumbers {
+    S x[4];
+    ROWAN_HD_INLINE S operator[](std::size_t i) const { return x[i]; }
+};
+
 /// Rows with some numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient. The means of all rows
 /// come first, then the second numbers …
 template <class T, class Numbers = sum_t<T>*>
@@ -38637,9 +38647,9 @@ struct NormOfRows {
     double epsilon;
 
     /// That of one row, with a copy of its numbers: writing results does not change them.
-    NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
+    NormOfRows<T, FourNumbers<sum_t<T>>> of_row(std::size_t row) const {
         sum_t<T> const *const n = numbers + row, *const last = n + (count - 2) * rows;
-        return {x, {n[0], n[rows], last[0], last[rows]}, count, rows, width, epsilon};
+        return {x, {{n[0], n[rows], last[0], last[rows]}}, count, rows, width, epsilon};
     }
 
     template <class V>
@@ -44733,6 +44743,178 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
+// of the numbers overflows or vanishes.
+
+namespace rowan::inline v0::detail {
+
+/// to *= from
+struct multiply_lanes {
+    static constexpr double start = 1.0;
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
+};
+
+/// x, or `other` where x is zero
+struct UnlessZero {
+    double other;
+    ROWAN_FORMULA V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
+    }
+};
+
+/// 1 where x is zero, else 0
+struct IsZero {
+    ROWAN_FORMULA V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// x where `count` is `wanted`, else 0
+struct WhereCount {
+    double wanted;
+    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
+        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
+    }
+};
+
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// Whether x is neither infinite nor NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_finite(S const& x) {
+    return x - x == 0;
+}
+
+template <class S>
+inline constexpr S least_normal = std::numeric_limits<S>::min();
+template <class S>
+inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
+template <class S>
+inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
+
+/// Whether x is finite, and not less than the smallest normal number.
+template <class S>
+ROWAN_HD_INLINE bool is_normal(S const& x) {
+    constexpr S least = least_normal<S>;
+    return is_finite(x) && (x >= least || x <= -least);
+}
+
+/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
+template <class S>
+struct WideProduct {
+    S mantissa = 1;
+    std::int64_t power = 0;
+
+    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void divide(S const& x) {
+        power = -power;
+        S const divisor = take(x);
+        power = -power;
+        put(quotient(mantissa, divisor));
+    }
+
+    ROWAN_HD S value() const {
+        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
+        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
+        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
+    }
+
+private:
+    // Adds the power of x to that of the product, and returns the rest.
+    ROWAN_HD S take(S x) {
+        using limits = std::numeric_limits<S>;
+        if (x == 0 || !is_finite(x)) return x;
+        S const size = x < 0 ? -x : x;
+        constexpr S least = least_normal<S>, up = 1 / next_to_one<S>;
+        bool const small = size < least;
+        S k, rest;
+        split_power(small ? product(size, up) : size, k, rest);
+        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
+        return x < 0 ? -rest : rest;
+    }
+    ROWAN_HD void put(S const& x) { mantissa = take(x); }
+};
+
+/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
+template <class S, class T>
+struct MultiplyAgain {
+    AxisReduction r;
+    T const* x;
+    S* products;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!is_normal(products[k])) multiply(k);
+    }
+
+private:
+    ROWAN_HD void multiply(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        if (products[k] == 0) {
+            for (std::size_t i = 0; i < r.n; ++i) {
+                if (load<S>(from + r.summed(i)) == 0) return;
+            }
+        }
+        WideProduct<S> all;
+        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
+        products[k] = all.value();
+    }
+};
+
+/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
+/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
+template <class S, class T>
+struct ProductGradsAgain {
+    AxisReduction r;
+    T const *x, *out_grad;
+    S const *nonzero, *scaled;  // the product, and that with the gradient
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        S const g = load<S>(out_grad + k);
+        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
+    }
+
+private:
+    ROWAN_HD void write(std::size_t k, S const& g) const {
+        std::size_t const first = r.first_of(k);
+        WideProduct<S> all;
+        constexpr S infinity = infinity_of<S>;
+        std::size_t zeros = 0, infinite = 0;
+        all.multiply(g);
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(x + first + r.summed(i));
+            if (a == 0)
+                ++zeros;
+            else if (is_infinite(a))
+                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else
+                all.multiply(a);
+        }
+        for (std::size_t i = 0; i < r.n; ++i) {
+            std::size_t const at = first + r.summed(i);
+            S const a = load<S>(x + at);
+            WideProduct<S> others = all;
+            if (is_infinite(a))
+                others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0)
+                others.divide(a);
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
+            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
+            store(others.value(), to + at);
+        }
+    }
+
+    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
 
 namespace rowan::inline v0::detail {
@@ -44745,13 +44927,16 @@ ROWAN_HD_INLINE bool is_middling(S const& square) {
     return square >= least && square <= most;
 }
 
+/// A constant, as device code must not call functions of the host.
+template <class S>
+inline constexpr S greatest_normal = std::numeric_limits<S>::max();
+
 /// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
 /// infinity and NaN.
 template <class S>
 ROWAN_HD_INLINE S unit_factor(S const& size) {
-    using limits = std::numeric_limits<S>;
-    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
-    if (!(size > 0) || !(size <= greatest)) return 1;
+    constexpr S most = std::numeric_limits<S>::max_exponent - 2, least = least_normal<S>;
+    if (!(size > 0) || !(size <= greatest_normal<S>)) return 1;
     S power, rest;
     split_power(size < least ? least : size, power, rest);
     return power_of_two(S(0 - (power > most ? most : power)));
@@ -47157,178 +47342,6 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
-// of the numbers overflows or vanishes.
-
-namespace rowan::inline v0::detail {
-
-/// to *= from
-struct multiply_lanes {
-    static constexpr double start = 1.0;
-    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
-};
-
-/// x, or `other` where x is zero
-struct UnlessZero {
-    double other;
-    ROWAN_FORMULA V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
-    }
-};
-
-/// 1 where x is zero, else 0
-struct IsZero {
-    ROWAN_FORMULA V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
-    }
-};
-
-/// x where `count` is `wanted`, else 0
-struct WhereCount {
-    double wanted;
-    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
-        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
-    }
-};
-
-/// The gradient of a product: `all` / x, or `others` where x is zero.
-struct ShareOfProduct {
-    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
-    }
-};
-
-/// Whether x is neither infinite nor NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_finite(S const& x) {
-    return x - x == 0;
-}
-
-template <class S>
-inline constexpr S least_normal = std::numeric_limits<S>::min();
-template <class S>
-inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
-template <class S>
-inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
-
-/// Whether x is finite, and not less than the smallest normal number.
-template <class S>
-ROWAN_HD_INLINE bool is_normal(S const& x) {
-    constexpr S least = least_normal<S>;
-    return is_finite(x) && (x >= least || x <= -least);
-}
-
-/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
-template <class S>
-struct WideProduct {
-    S mantissa = 1;
-    std::int64_t power = 0;
-
-    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
-    ROWAN_HD void divide(S const& x) {
-        power = -power;
-        S const divisor = take(x);
-        power = -power;
-        put(quotient(mantissa, divisor));
-    }
-
-    ROWAN_HD S value() const {
-        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
-        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
-        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
-        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
-    }
-
-private:
-    // Adds the power of x to that of the product, and returns the rest.
-    ROWAN_HD S take(S x) {
-        using limits = std::numeric_limits<S>;
-        if (x == 0 || !is_finite(x)) return x;
-        S const size = x < 0 ? -x : x;
-        constexpr S least = least_normal<S>, up = 1 / next_to_one<S>;
-        bool const small = size < least;
-        S k, rest;
-        split_power(small ? product(size, up) : size, k, rest);
-        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
-        return x < 0 ? -rest : rest;
-    }
-    ROWAN_HD void put(S const& x) { mantissa = take(x); }
-};
-
-/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
-template <class S, class T>
-struct MultiplyAgain {
-    AxisReduction r;
-    T const* x;
-    S* products;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        if (!is_normal(products[k])) multiply(k);
-    }
-
-private:
-    ROWAN_HD void multiply(std::size_t k) const {
-        T const* const from = x + r.first_of(k);
-        if (products[k] == 0) {
-            for (std::size_t i = 0; i < r.n; ++i) {
-                if (load<S>(from + r.summed(i)) == 0) return;
-            }
-        }
-        WideProduct<S> all;
-        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
-        products[k] = all.value();
-    }
-};
-
-/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
-/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
-template <class S, class T>
-struct ProductGradsAgain {
-    AxisReduction r;
-    T const *x, *out_grad;
-    S const *nonzero, *scaled;  // the product, and that with the gradient
-    T* to;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        S const g = load<S>(out_grad + k);
-        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
-    }
-
-private:
-    ROWAN_HD void write(std::size_t k, S const& g) const {
-        std::size_t const first = r.first_of(k);
-        WideProduct<S> all;
-        constexpr S infinity = infinity_of<S>;
-        std::size_t zeros = 0, infinite = 0;
-        all.multiply(g);
-        for (std::size_t i = 0; i < r.n; ++i) {
-            S const a = load<S>(x + first + r.summed(i));
-            if (a == 0)
-                ++zeros;
-            else if (is_infinite(a))
-                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
-            else
-                all.multiply(a);
-        }
-        for (std::size_t i = 0; i < r.n; ++i) {
-            std::size_t const at = first + r.summed(i);
-            S const a = load<S>(x + at);
-            WideProduct<S> others = all;
-            if (is_infinite(a))
-                others.multiply(a < 0 ? S(-1) : S(1));
-            else if (a != 0)
-                others.divide(a);
-            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
-            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
-            store(others.value(), to + at);
-        }
-    }
-
-    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
-};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
 

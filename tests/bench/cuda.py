@@ -9,6 +9,7 @@ PYTHON has torch for CUDA, and perhaps fbgemm_gpu; without them, only rowan is m
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import subprocess
@@ -17,26 +18,27 @@ import sys
 from machine import processor
 
 HERE = pathlib.Path(__file__).resolve().parent
+failed = []  # the programs that did not end well
 
 
 def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        print(f"{command[0]}: {(done.stderr or done.stdout).strip().splitlines()[-1:]}", file=sys.stderr)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    """Yields the lines of JSON that a program prints, as it prints them."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        for line in program.stdout:
+            if line.startswith("{") and line.endswith("}\n"):
+                yield json.loads(line)
+            else:
+                print(line, end="", file=sys.stderr)
+    if program.returncode:
+        print(f"{' '.join(command)} ends with status {program.returncode}", file=sys.stderr)
+        failed.append(command[0])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rowan", default=str(HERE.parent.parent / "build/cuda/tests/bench/rowan_bench_cuda"), help="its program")
-    parser.add_argument("--python", default=sys.executable)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
-    args = parser.parse_args()
+def measure(args, ours, peers, facts):
+    """Keeps the best line of each measurement."""
     tiny = ["--tiny"] if args.tiny else []
-    ours, peers, facts = {}, {}, {}
     for _ in range(args.rounds):
-        for line in run([args.rowan, *tiny]) + run([args.python, str(HERE / "cuda/peers.py"), *tiny]):
+        for line in itertools.chain(run([args.rowan, *tiny]), run([args.python, str(HERE / "cuda/peers.py"), *tiny])):
             if "op" not in line:
                 facts |= line
             elif "ms" in line:
@@ -47,6 +49,20 @@ def main():
                     best[key] = line
             elif "error" in line:
                 print(f"{line['peer']}, {line['op']}, {line['case']}: {line['error']}", file=sys.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rowan", default=str(HERE.parent.parent / "build/cuda/tests/bench/rowan_bench_cuda"), help="its program")
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--tiny", action="store_true", help="only check that everything runs")
+    args = parser.parse_args()
+    ours, peers, facts = {}, {}, {}
+    try:
+        measure(args, ours, peers, facts)
+    except KeyboardInterrupt:
+        print("interrupted: these are the measurements until then", file=sys.stderr)
     if not ours:
         sys.exit("nothing was measured")
     print(", ".join(f"{name}: {value}" for name, value in {"processor": processor(), **facts}.items()))
@@ -56,6 +72,8 @@ def main():
         speed = [f"{line['gbs']:.0f}", f"{line['of_copy']:.0%}"] if line["gbs"] else ["-", "-"]
         others = (f"{name} {other['ms'] / line['ms']:.2f}x" for name, other in peers.get((op, case), {}).items())
         print("| " + " | ".join([op, case, f"{line['ms']:.3f}", *speed, "; ".join(others) or "-"]) + " |")
+    if args.rowan in failed:
+        sys.exit(f"{args.rowan} did not end well")
 
 
 if __name__ == "__main__":

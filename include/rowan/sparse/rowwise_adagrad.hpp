@@ -134,7 +134,8 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///          param's shape
 /// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
 ///          as update_rows
-/// cost     as adagrad, with one cache line of state per row
+/// cost     as adagrad, with one cache line of state per row; on a device, also temporary memory for 1/4 of the gradient's
+///          elements, in the type of sums
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdaGradOptions options = {}) {

@@ -109,7 +109,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
         check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, exec.stream), "cudaMemcpyAsync");
     }
     /// The source has been read when the call returns. CUDA stages up to 64 KiB of pageable memory without waiting for
-    /// the stream, and the ring up to 8 MiB of any memory. For more, the call waits.
+    /// the stream, and the ring up to 8 MiB of any memory, while it has free pieces. For more, the call waits.
     static void from_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         bool const fits = bytes <= UploadRing<CudaUploads>::capacity;
         if (fits && (bytes > (std::size_t{64} << 10) || !pageable(from)))

@@ -46,6 +46,8 @@ def measure(op, way, case, run, prepare=None, peer="torch"):
         for turn in range(3 * SETS):
             if prepare:
                 prepare(turn % SETS)
+                if DEVICE == "cuda":
+                    torch.cuda.synchronize()  # else its kernels would hide the time to enqueue what is measured
             ms = clocked(run, turn % SETS)
             if turn >= SETS:
                 times.append(ms)
@@ -137,7 +139,9 @@ def rows():
         table(gib, width, many, "uniform", f32)
     for width in (64, 128):
         table(gib, width, many, "uniform", bf16)
-    table(4 * gib, 64, many, "uniform", f32, moments=False)
+    table(gib, 64, many, "log-uniform", bf16)
+    for kind in ("uniform", "log-uniform"):
+        table(4 * gib, 64, many, kind, f32, moments=False)
 
 
 def sequences():

@@ -95,7 +95,8 @@ void rows(Gpu const& exec, Report const& report, bool tiny) {
     table<float>(exec, {gib, 64, million, Draw::one}, report);
     for (std::size_t const width : {std::size_t{32}, std::size_t{128}, std::size_t{256}}) table<float>(exec, {gib, width, many, Draw::uniform}, report);
     for (std::size_t const width : {std::size_t{64}, std::size_t{128}}) table<rowan::bfloat16>(exec, {gib, width, many, Draw::uniform}, report);
-    table<float>(exec, {4 * gib, 64, many, Draw::uniform, false}, report);
+    table<rowan::bfloat16>(exec, {gib, 64, many, Draw::log_uniform}, report);
+    for (Draw const draw : {Draw::uniform, Draw::log_uniform}) table<float>(exec, {4 * gib, 64, many, draw, false}, report);
 }
 
 void sequences(Gpu const& exec, Report const& report, bool tiny) {

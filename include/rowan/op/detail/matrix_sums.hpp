@@ -87,10 +87,7 @@ private:
                     std::fill(totals.begin(), totals.end(), constant<S>(0.0));
                     while (row < last) {
                         std::size_t const some = std::min(last, row + at_once);
-                        if (together)
-                            std::apply([&](Pass const&... pass)
-                                           ROWAN_INLINED { (sum_rows<V, S>(pass, row, some, width), ...); },
-                                       passes);
+                        if (together) sum_all_rows<V, S>(passes, row, some, width, std::index_sequence_for<Pass...>());
                         S* to;
                         for (; row + 4 <= some; row += 4) {
                             to = totals.data();
@@ -135,6 +132,11 @@ private:
             for (; row + rows_together<S> <= end; row += rows_together<S>) sum_together<V, S>(pass, row, width);
         }
         for (; row < end; ++row) pass.done(row, sum_of_row<V, S>(pass, row, width));
+    }
+    template <class V, class S, class Passes, std::size_t... i>
+    ROWAN_INLINE static void sum_all_rows(Passes const& passes, std::size_t row, std::size_t end, std::size_t width,
+                                          std::index_sequence<i...>) {
+        (sum_rows<V, S>(std::get<i>(passes), row, end, width), ...);
     }
     template <class V, class S, class Pass>
     ROWAN_INLINE static void sum_together(Pass const& pass, std::size_t row, std::size_t width) {

@@ -4,7 +4,6 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/lanes.hpp>
 
-#include <array>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -30,6 +29,13 @@ ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
     return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
 }
 
+/// The numbers of a row.
+template <class S>
+struct FourNumbers {
+    S x[4];
+    ROWAN_HD_INLINE S operator[](std::size_t i) const { return x[i]; }
+};
+
 /// Rows with some numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient. The means of all rows
 /// come first, then the second numbers …
 template <class T, class Numbers = sum_t<T>*>
@@ -40,9 +46,9 @@ struct NormOfRows {
     double epsilon;
 
     /// That of one row, with a copy of its numbers: writing results does not change them.
-    NormOfRows<T, std::array<sum_t<T>, 4>> of_row(std::size_t row) const {
+    NormOfRows<T, FourNumbers<sum_t<T>>> of_row(std::size_t row) const {
         sum_t<T> const *const n = numbers + row, *const last = n + (count - 2) * rows;
-        return {x, {n[0], n[rows], last[0], last[rows]}, count, rows, width, epsilon};
+        return {x, {{n[0], n[rows], last[0], last[rows]}}, count, rows, width, epsilon};
     }
 
     template <class V>

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/logarithm.hpp>
+#include <rowan/op/detail/wide_product.hpp>
 
 #include <cstddef>
 #include <limits>
@@ -18,13 +19,16 @@ ROWAN_HD_INLINE bool is_middling(S const& square) {
     return square >= least && square <= most;
 }
 
+/// A constant, as device code must not call functions of the host.
+template <class S>
+inline constexpr S greatest_normal = std::numeric_limits<S>::max();
+
 /// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
 /// infinity and NaN.
 template <class S>
 ROWAN_HD_INLINE S unit_factor(S const& size) {
-    using limits = std::numeric_limits<S>;
-    constexpr S most = limits::max_exponent - 2, least = limits::min(), greatest = limits::max();
-    if (!(size > 0) || !(size <= greatest)) return 1;
+    constexpr S most = std::numeric_limits<S>::max_exponent - 2, least = least_normal<S>;
+    if (!(size > 0) || !(size <= greatest_normal<S>)) return 1;
     S power, rest;
     split_power(size < least ? least : size, power, rest);
     return power_of_two(S(0 - (power > most ? most : power)));

@@ -10,7 +10,8 @@ namespace rowan::inline v0 {
 /// Copies a tensor to device memory asynchronously; the source may be modified once the call has returned.
 /// shapes   x [...] -> [...]
 /// errors   CudaError or std::bad_alloc if memory is insufficient
-/// cost     one copy of the elements; the call may wait if this copy and unfinished ones before it are over 8 MiB
+/// cost     one copy of the elements; the call may wait for its end if it is more than 8 MiB, or if 32 copies of more than
+///          64 KiB, or so many parts of 256 KiB, have not finished
 template <detail::thrust_device D, class T>
 Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
     return Tensor<T, D>(exec, x);

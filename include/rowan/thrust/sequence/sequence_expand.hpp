@@ -75,7 +75,7 @@ struct SequenceExpansion<ThrustDevice<System>> {
     }
 
     /// A launch unless a row is repeated more than 64 times, then one for each level of blocks of 64 repeats.
-    /// cost     O(instances) on the host; an upload of 16 bytes per instance for each launch
+    /// cost     O(instances) on the host; an upload of 16 to 24 bytes per instance for each launch
     template <class T>
     static void grad(Exec const& exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
         if (e.rows.back() == 0 || width == 0) return;

@@ -86,7 +86,7 @@ public:
         update_rows(exec, grad, rule, param...);
     }
     template <class G, class... P>
-        requires detail::gradient_on<G, Device>
+    requires detail::gradient_on<G, Device>
     void step(G const& grad, Options const& options, Tensor<P, Device>&... param) {
         step(grad.device(), grad, options, param...);
     }

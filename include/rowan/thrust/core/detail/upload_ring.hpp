@@ -12,9 +12,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// Copies host memory to a device asynchronously, from a ring of pinned pieces, which are allocated when they are needed
-/// first. The source has been read when a call returns. A call waits only if the copy from the piece that it needs next
-/// has not finished; that may be a copy on another stream. Pieces and events are never freed. Any threads may call it.
+/// Copies host memory to a device asynchronously, from a ring of pinned pieces. The source has been read when a call
+/// returns. The first call allocates, which may wait for the device. A later one waits only if the copy from a piece that
+/// it needs has not finished; that may be a copy on another stream. Nothing is freed. Any threads may call it.
 ///
 /// Api has the types Stream and Event, and the functions
 ///     void* allocate(std::size_t bytes)                                   pinned memory
@@ -33,11 +33,13 @@ public:
 
     void upload(typename Api::Stream stream, void* to, void const* from, std::size_t bytes) {
         std::lock_guard const guard(mutex_);
+        allocate();
         for (std::size_t done = 0; done < bytes; done += piece) {
             std::size_t const n = std::min(piece, bytes - done);
             Piece& p = ready(ring_[next_]);
-            std::memcpy(p.memory, static_cast<std::byte const*>(from) + done, n);
-            api_.copy(stream, static_cast<std::byte*>(to) + done, p.memory, n);
+            std::byte* const memory = memory_ + next_ * piece;
+            std::memcpy(memory, static_cast<std::byte const*>(from) + done, n);
+            api_.copy(stream, static_cast<std::byte*>(to) + done, memory, n);
             api_.record(p.event, stream);
             p.in_flight = true;
             next_ = (next_ + 1) % pieces;
@@ -46,25 +48,26 @@ public:
 
 private:
     struct Piece {
-        void* memory = nullptr;
         typename Api::Event event{};
         bool in_flight = false;
     };
 
+    void allocate() {
+        if (memory_ == nullptr) memory_ = static_cast<std::byte*>(api_.allocate(capacity));
+        for (; events_ < pieces; ++events_) ring_[events_].event = api_.make_event();
+    }
+
     Piece& ready(Piece& p) {
         if (p.in_flight) api_.wait(p.event);
         p.in_flight = false;
-        if (p.memory == nullptr) {
-            void* const memory = api_.allocate(piece);
-            p.event = api_.make_event();
-            p.memory = memory;
-        }
         return p;
     }
 
     Api api_;
     std::mutex mutex_;
+    std::byte* memory_ = nullptr;  // of all pieces
     std::array<Piece, pieces> ring_{};
+    std::size_t events_ = 0;  // that are made
     std::size_t next_ = 0;
 };
 
