@@ -134,7 +134,8 @@ private:
         for (; row < end; ++row) pass.done(row, sum_of_row<V, S>(pass, row, width));
     }
     template <class V, class S, class Passes, std::size_t... i>
-    ROWAN_INLINE static void sum_all_rows(Passes const& passes, std::size_t row, std::size_t end, std::size_t width,
+    ROWAN_INLINE static void sum_all_rows([[maybe_unused]] Passes const& passes, [[maybe_unused]] std::size_t row,
+                                          [[maybe_unused]] std::size_t end, [[maybe_unused]] std::size_t width,
                                           std::index_sequence<i...>) {
         (sum_rows<V, S>(std::get<i>(passes), row, end, width), ...);
     }
