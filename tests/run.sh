@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(jobs thrust bfloat16 native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo)
-nightly=(long_demo all_threads conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+nightly=(long_demo all_threads cuda_all conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -188,6 +188,18 @@ cuda() {
             tail -n 50 "$log"
             count "$name" 1 1 "bash tests/run.sh cuda"
         fi
+    fi
+}
+
+# All tests for CUDA compile, without optimisation, as on a machine with a GPU.
+cuda_all() {
+    has cuda_all nvcc || return 0
+    echo "== cuda_all"
+    if cmake --preset cuda -B build/cuda_o0 --log-level=NOTICE -DROWAN_CUDA_ALL=ON "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -Xcicc -O0 -Xptxas -O0" &&
+        cmake --build build/cuda_o0 --target rowan_tests_cuda -- -k 0; then
+        count cuda_all 0 1
+    else
+        count cuda_all 1 1 "bash tests/run.sh cuda_all"
     fi
 }
 
