@@ -18,6 +18,7 @@ namespace {
 
 /// A user's rule: p -= the mean gradient; a state of another width counts updates and sums.
 struct count_rule {
+    ROWAN_NO_EXEC_CHECK  // on the host, rows are std::span
     template <class G, class P, class S>
     ROWAN_HD void operator()(G g, P p, S seen) const {
         float sum = 0;
