@@ -2,8 +2,8 @@
 # tests/cuda/gpu.sh build [FOLDER]           builds here what runs on a GPU elsewhere: all tests, the benchmark and the gloss classifier
 # tests/cuda/gpu.sh run [FOLDER [RESULTS]]   runs them there, within ten minutes, and leaves what they print in RESULTS
 # FOLDER (build/gpu of this checkout) has the programs and the data that they read, and is all that must be carried, with this checkout. There, the
-# toolkit's libraries and compute-sanitizer are needed, and, to compare, a python3 with torch. ARCHITECTURES=90-real is for another GPU: see CMake's
-# CUDA_ARCHITECTURES. The status of `run` is that of its first part that fails.
+# toolkit's libraries and compute-sanitizer are needed, and, to compare, a python3 with torch. ARCHITECTURES, as CMake's CUDA_ARCHITECTURES, is
+# 90-real;80-virtual by default; 90-real alone is smaller. The status of `run` is that of its first part that fails.
 set -euo pipefail
 root=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")
 folder=$(realpath -m "${2:-$root/build/gpu}")
