@@ -168,7 +168,7 @@ private:
         if constexpr (std::is_same_v<Device, rowan::Cpu>) {
             return rowan::infer(comm_, Var(v), batch, parameters_, device_).value();
         } else {
-            return rowan::to_host(rowan::infer(Var(v), batch, parameters_, device_).value());
+            return to_host(rowan::infer(Var(v), batch, parameters_, device_).value());
         }
     }
 
