@@ -143,8 +143,10 @@ public:
 
     RowPlan(RowPlan const&) = default;
     RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }
-    RowPlan& operator=(RowPlan other) noexcept {
-        swap(other);
+    RowPlan& operator=(RowPlan const& other) { return *this = RowPlan(other); }
+    RowPlan& operator=(RowPlan&& other) noexcept {
+        RowPlan moved(std::move(other));
+        swap(moved);
         return *this;
     }
     ~RowPlan() = default;
