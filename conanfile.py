@@ -19,7 +19,8 @@ class Rowan(ConanFile):
     license = "MIT"
     settings = "os", "compiler", "build_type", "arch"
     # header_only=False makes rowan::compiled. The others are CMake's options.
-    # blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb; MPI is the system's.
+    # blas and nanopb are off because most programs need neither. Conan Center has nanopb 0.4.7, the oldest that rowan takes, and xtensor-blas
+    # 0.20.0, which is too old for the newer xtensor that it has, and goes with xtensor 0.24 alone. MPI is the system's.
     options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "mpi", "cuda")}
     default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "mpi": False, "cuda": False, "xtensor/*:xsimd": False}
     exports = HEADER  # beside the recipe

@@ -13,8 +13,8 @@
 #error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
-#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
-#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
+#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 16
+#error "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
 #endif
 
 #ifndef __cpp_exceptions

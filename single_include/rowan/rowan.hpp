@@ -37,8 +37,8 @@
 #error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
-#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
-#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
+#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 16
+#error "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
 #endif
 
 #ifndef __cpp_exceptions
@@ -29364,7 +29364,7 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 namespace rowan::inline v0::layer {
 
-// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
+// Lazy optimizers leave rows without a gradient alone. Others let the states of all rows decay, and all rows move with their states.
 
 /// Stochastic gradient descent, see rowan::sgd; duplicates are summed first of 16-bit tables and with a weight decay.
 struct Sgd {

@@ -238,8 +238,9 @@ ROWAN_TEMPLATE(LoadedNet load_net<forward_ops, dtypes<double>, Cpu>(Cpu const&, 
 
 }  // namespace detail
 
-/// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
-/// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
+/// Loads a net and its parameters. The program of the file must have one output, and the element type of this output
+/// must be the first one of `Dtypes`. The file may use the operators of `Ops`. Their kernels for these element types
+/// become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
 /// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds
 /// them. A device's parameters are copied on the stream of `exec`, and other streams can use them after the call.

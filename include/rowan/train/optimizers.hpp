@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::layer {
 
-// Of an optimizer that is not lazy, the states of rows without a gradient decay, and the rows move with them.
+// Lazy optimizers leave rows without a gradient alone. Others let the states of all rows decay, and all rows move with their states.
 
 /// Stochastic gradient descent, see rowan::sgd; duplicates are summed first of 16-bit tables and with a weight decay.
 struct Sgd {
