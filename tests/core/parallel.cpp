@@ -1,14 +1,17 @@
 // tests/core/parallel.cpp: every index is visited once, one exception is thrown, no deadlock, also in forked processes.
 #include <rowan/core/parallel.hpp>
 
+#include <rowan/core/detail/float_control.hpp>
 #include <rowan/core/detail/process_mutex.hpp>
 
 #include "catch.hpp"
 #include "forked.hpp"
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -128,6 +131,54 @@ TEST_CASE("a call does not wait for threads that work for another call", "[paral
     done = true;
     other.join();
     CHECK(wrong == 0);
+}
+
+TEST_CASE("helpers round and flush as their caller does at this call, and their caller is left as it was", "[parallel]") {
+    using rowan::detail::FloatControl;
+    FloatControl const before = FloatControl::get();
+    std::vector<FloatControl> words{before};
+    for (int const rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        std::fesetround(rounding);
+        words.push_back(FloatControl::get());
+        std::fesetround(FE_TONEAREST);
+    }
+#if defined(__SSE__)
+    words.push_back({before.word | 0x8040});  // flush to zero, denormals are zeros
+    words.push_back({before.word | 0xA040});  // and toward negative infinity
+#elif defined(__aarch64__)
+    words.push_back({before.word | std::uint64_t{1} << 24});
+#endif
+    words.push_back(before);
+    for (FloatControl const word : words) {
+        std::atomic<int> others{0}, come{0};
+        word.set();
+        // a share waits for a second thread, for a while, so that most calls have one
+        rowan::detail::for_each_share(4, 8, [&](std::size_t) {
+            others += FloatControl::get().word != word.word;
+            ++come;
+            auto const until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+            while (come < 2 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        });
+        FloatControl const after = FloatControl::get();
+        before.set();
+        CHECK(others == 0);
+        CHECK(after.word == word.word);
+    }
+    auto const own = [&] {  // two callers at a time, each with its own
+        std::fesetround(FE_UPWARD);
+        auto const mine = FloatControl::get().word;
+        std::atomic<int> others{0};
+        for (int i = 0; i < 200; ++i) parallel_for(Cpu{3}, 16, 1, [&](std::size_t, std::size_t) { others += FloatControl::get().word != mine; });
+        return others.load();
+    };
+    int of_thread = -1;
+    std::atomic<int> here{0};
+    std::thread other([&] { of_thread = own(); });
+    for (int i = 0; i < 200; ++i)
+        parallel_for(Cpu{3}, 16, 1, [&](std::size_t, std::size_t) { here += FloatControl::get().word != before.word; });
+    other.join();
+    CHECK(of_thread == 0);
+    CHECK(here == 0);
 }
 
 TEST_CASE("a forked process, and one that it forks, visit every index once", "[parallel]") {

@@ -1,6 +1,8 @@
 // tests/op/math.cpp: exp, log, sin, cos, roots, powers and rounding, element by element.
+#include <rowan/core/detail/float_control.hpp>
 #include <rowan/op/elementwise/exp.hpp>
 #include <rowan/op/elementwise/gelu.hpp>
+#include <rowan/op/elementwise/mul.hpp>
 #include <rowan/op/elementwise/pow.hpp>
 #include <rowan/op/elementwise/relu.hpp>
 #include <rowan/op/elementwise/rounding.hpp>
@@ -8,10 +10,12 @@
 #include <rowan/op/elementwise/sin.hpp>
 #include <rowan/op/elementwise/softplus.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
+#include <rowan/sparse/sgd.hpp>
 
 #include "check_unary.hpp"
 
 #include <bit>
+#include <cfenv>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -43,6 +47,40 @@ TEST_CASE("exp and log are right to a unit or two in the last place, everywhere"
     };
     all(float{}, -110, 95);  // 0, subnormal numbers and infinity, too
     all(double{}, -760, 720);
+}
+
+TEST_CASE("results follow the caller's rounding and flushing, with the same bits for any number of threads", "[op]") {
+    constexpr std::size_t n = 300'000;
+    auto x = Tensor<float>::from_shape({n}), y = Tensor<float>::from_shape({n});
+    for (std::size_t i = 0; i < n; ++i) {
+        x(i) = (static_cast<float>(i % 997) - 700) / 6.7F;
+        y(i) = i % 7 == 0 ? 1e-39F : static_cast<float>(i % 1013) * 1e-38F;
+    }
+    auto const all = [&](Cpu exec) {
+        auto param = y;
+        rowan::sgd(exec, param, x, {.learning_rate = 1e-38});
+        return std::vector<Tensor<float>>{rowan::mul(exec, x, y), rowan::exp(exec, x), std::move(param)};
+    };
+    auto const usual = all(Cpu{4});  // the helpers have begun
+    using rowan::detail::FloatControl;
+    FloatControl const before = FloatControl::get();
+    std::vector<FloatControl> words;
+    std::fesetround(FE_UPWARD);
+    words.push_back(FloatControl::get());
+    std::fesetround(FE_TONEAREST);
+#if defined(__SSE__)
+    words.push_back({before.word | 0x8040});  // flush to zero, denormals are zeros
+#endif
+    for (FloatControl const word : words) {
+        word.set();
+        auto const one = all(Cpu{1});
+        bool same = true;
+        for (int i = 0; i < 5; ++i) same = same && test::same_bits(all(Cpu{4}), one);
+        before.set();
+        CHECK(same);
+        for (std::size_t k = 0; k < one.size(); ++k) CHECK_FALSE(test::same_bits(one[k], usual[k]));
+    }
+    CHECK(test::same_bits(all(Cpu{4}), usual));
 }
 
 TEST_CASE("sin and cos are right to a unit in the last place everywhere, of huge numbers, too", "[op][golden]") {

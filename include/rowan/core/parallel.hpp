@@ -64,7 +64,7 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
 /// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after
 /// the other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a
 /// caller gets those that are free, and never waits for one that has not begun. They spin only briefly before they
-/// sleep, and a forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files
+/// sleep, and a forked process starts its own. They round, and flush subnormal numbers, as their caller does. Only `thread_count` depends on OpenMP: a program may compile some files
 /// with OpenMP and others without, and the linker then picks one definition of each inline function.
 /// requires   a process that `f` forks does not return from `f`
 /// errors   the first exception of `f`, after which no share begins

@@ -4,6 +4,8 @@
 #include <rowan/core/parallel.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/float_control.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -26,6 +28,7 @@ struct SharedCall {
     std::size_t shares;
     void (*share)(void*, std::size_t);
     void* f;
+    FloatControl control = FloatControl::get();  // the caller's
     std::atomic<std::size_t> next{0};
     std::atomic_flag failed{};
     std::exception_ptr error{};
@@ -234,6 +237,7 @@ inline void* Helpers::run(void* argument) {
         wait_while(me.state, Helper::free);
         int state = Helper::called;
         if (!me.state.compare_exchange_strong(state, Helper::working, std::memory_order_acq_rel)) continue;
+        me.call->control.set();  // the last caller's, until then
         me.call->work();
         if (process_helpers().forks() != forks)
             std::terminate();  // f forked here and returned: its caller is not in this process
