@@ -2424,7 +2424,7 @@ struct index64 {  // converts to std::size_t only, so that callbacks that take i
 /// Calls share(f, k) once for each k in [0, shares), on at most `threads` threads. This thread takes one share after
 /// the other, and so does each helper that comes before none is left. Helpers are threads that the process keeps: a
 /// caller gets those that are free, and never waits for one that has not begun. They spin only briefly before they
-/// sleep, and a forked process starts its own. Only `thread_count` depends on OpenMP: a program may compile some files
+/// sleep, and a forked process starts its own. They round, and flush subnormal numbers, as their caller does. Only `thread_count` depends on OpenMP: a program may compile some files
 /// with OpenMP and others without, and the linker then picks one definition of each inline function.
 /// requires   a process that `f` forks does not return from `f`
 /// errors   the first exception of `f`, after which no share begins
@@ -2493,9 +2493,52 @@ void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t gr
 
 }  // namespace rowan::inline v0
 
+// rowan/core/detail/float_control.hpp: how a thread rounds, which helpers take from their caller.
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#elif !defined(__aarch64__)
+#include <cfenv>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// The rounding of a thread, what it does with subnormal numbers, and which exceptions trap; no flags of what happened.
+struct FloatControl {
+    std::uint64_t word;
+
+    /// That of this thread.
+    static FloatControl get() noexcept {
+#if defined(__SSE__)
+        return {_mm_getcsr() & ~0x3FU};  // without the flags
+#elif defined(__aarch64__)
+        std::uint64_t word = 0;
+        asm volatile("mrs %0, fpcr" : "=r"(word));
+        return {word};
+#else
+        return {static_cast<std::uint64_t>(std::fegetround())};
+#endif
+    }
+
+    /// Gives it to this thread, if its own differs.
+    void set() const noexcept {
+        if (get().word == word) return;
+#if defined(__SSE__)
+        _mm_setcsr(static_cast<unsigned>(word));
+#elif defined(__aarch64__)
+        asm volatile("msr fpcr, %0" : : "r"(word));
+#else
+        std::fesetround(static_cast<int>(word));
+#endif
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/core/parallel_inl.hpp: definitions of rowan/core/parallel.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -2518,6 +2561,7 @@ struct SharedCall {
     std::size_t shares;
     void (*share)(void*, std::size_t);
     void* f;
+    FloatControl control = FloatControl::get();  // the caller's
     std::atomic<std::size_t> next{0};
     std::atomic_flag failed{};
     std::exception_ptr error{};
@@ -2726,6 +2770,7 @@ inline void* Helpers::run(void* argument) {
         wait_while(me.state, Helper::free);
         int state = Helper::called;
         if (!me.state.compare_exchange_strong(state, Helper::working, std::memory_order_acq_rel)) continue;
+        me.call->control.set();  // the last caller's, until then
         me.call->work();
         if (process_helpers().forks() != forks)
             std::terminate();  // f forked here and returned: its caller is not in this process
@@ -44812,11 +44857,30 @@ struct WideProduct {
     std::int64_t power = 0;
 
     ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void multiply(WideProduct const& x) {
+        power += x.power;
+        put(product(mantissa, x.mantissa));
+    }
     ROWAN_HD void divide(S const& x) {
         power = -power;
         S const divisor = take(x);
         power = -power;
         put(quotient(mantissa, divisor));
+    }
+
+    /// Adds a finite number.
+    ROWAN_HD void add(S const& x) {
+        WideProduct term;
+        term.multiply(x);
+        if (mantissa == 0) {
+            *this = term;
+        } else if (term.mantissa != 0) {
+            constexpr std::int64_t beyond = 2 * std::numeric_limits<S>::digits;  // of the last bit
+            std::int64_t const up = term.power - power;
+            if (up > beyond) *this = term;
+            if (up < -beyond || up > beyond) return;
+            put(plus(mantissa, product(term.mantissa, power_of_two(static_cast<S>(up)))));
+        }
     }
 
     ROWAN_HD S value() const {
@@ -48009,11 +48073,15 @@ struct running_product {
 };
 
 /// The gradients of lanes. An element gets the product of those before it, times the sum, over the results that it is
-/// in, of their gradients and the elements between: sum = g + x' · sum', where x' and sum' are those after it.
+/// in, of their gradients and the elements between: sum = g + x' · sum', where x' and sum' are those after it. A lane of
+/// finite numbers in which such a product or sum overflows or vanishes is computed again, with wider exponents.
 template <class T>
 struct ProductGradLanes {
+    using S = running_t<T>;
+    static constexpr bool wide = is_machine_float<S>;
+
     T const *x, *out_grad;
-    running_t<T>* sums;
+    S* sums;
     T* out;
     std::size_t n, inner;
     bool exclusive, reverse;
@@ -48021,8 +48089,13 @@ struct ProductGradLanes {
     ROWAN_NO_EXEC_CHECK
     template <class V, std::size_t count>
     ROWAN_HD_INLINE void lanes(std::size_t first, std::size_t apart, std::size_t) const {
-        V kept[count];  // the sum, then the product
-        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(0.0); });
+        V kept[count];                    // the sum, then the product
+        [[maybe_unused]] V least[count];  // the smallest of both
+        [[maybe_unused]] V total[count];  // not finite if one of both is not
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            kept[k] = constant<V>(0.0);
+            least[k] = constant<V>(1.0);
+        });
         for (std::size_t i = n; i-- > 0;) {
             bool const last = exclusive && i + 1 == n;
             unrolled<count>([&](std::size_t k) ROWAN_INLINED {
@@ -48030,21 +48103,95 @@ struct ProductGradLanes {
                 V const a = load<V>(x + at), g = load<V>(out_grad + at), own = exclusive ? kept[k] : plus(kept[k], g);
                 // no result has the last element of an exclusive product, which may be infinite
                 V const after = last ? own : product(a, own);
+                if (!last) keep_least(after, least[k]);
                 store(own, sums + at);
                 kept[k] = exclusive ? plus(after, g) : after;
             });
         }
-        unrolled<count>([&](std::size_t k) ROWAN_INLINED { kept[k] = constant<V>(1.0); });
+        unrolled<count>([&](std::size_t k) ROWAN_INLINED {
+            total[k] = kept[k];
+            kept[k] = constant<V>(1.0);
+        });
         for (std::size_t i = 0; i < n; ++i) {
             unrolled<count>([&](std::size_t k) ROWAN_INLINED {
                 std::size_t const at = offset(first, i) + k * apart;
                 store(product(kept[k], load<V>(sums + at)), out + at);
                 kept[k] = product(kept[k], load<V>(x + at));
+                keep_least(kept[k], least[k]);
             });
+        }
+        if constexpr (wide) {
+            constexpr std::size_t each = sizeof(V) / sizeof(S);
+            for (std::size_t k = 0; k < count; ++k) {
+                S small[each], all[each];
+                store(least[k], small);
+                store(V((total[k] - total[k]) + (kept[k] - kept[k])), all);
+                for (std::size_t j = 0; j < each; ++j) {
+                    if (small[j] < least_normal<S> || all[j] != 0) again(first + k * apart + j);
+                }
+            }
         }
     }
 
 private:
+    template <class V>
+    ROWAN_HD_INLINE static void keep_least([[maybe_unused]] V const& x, [[maybe_unused]] V& least) {
+        if constexpr (wide) {
+            V const size = choose(x < constant<V>(0.0), V(constant<V>(0.0) - x), x);
+            least = choose(size < least, size, least);
+        }
+    }
+
+    /// Whether a · b is not accurate: infinite, NaN, subnormal, or 0 though neither is.
+    ROWAN_HD static bool is_lost(S const& a, S const& b) { return a != 0 && b != 0 && !is_normal(S(product(a, b))); }
+
+    /// Whether a product or a sum of the lane is lost, and all its numbers are finite.
+    ROWAN_HD bool loses(std::size_t first) const {
+        bool lost = false;
+        S sum = 0, before = 1;
+        for (std::size_t i = n; i-- > 0;) {
+            S const a = load<S>(x + offset(first, i)), g = load<S>(out_grad + offset(first, i));
+            if (!is_finite(a) || !is_finite(g)) return false;
+            if (!exclusive) sum = plus(sum, g);
+            lost = lost || !is_finite(sum) || is_lost(a, sum);
+            sum = product(a, sum);
+            if (exclusive) sum = plus(sum, g);
+        }
+        for (std::size_t i = 0; i < n && !lost; ++i) {
+            S const a = load<S>(x + offset(first, i));
+            lost = is_lost(before, a);
+            before = product(before, a);
+        }
+        return lost;
+    }
+
+    ROWAN_HD void again(std::size_t first) const {
+        if (!loses(first)) return;
+        WideProduct<S> before, sum{0};
+        std::size_t zeros = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            S const a = load<S>(x + offset(first, i));
+            if (a == 0)
+                ++zeros;
+            else
+                before.multiply(a);
+        }
+        for (std::size_t i = n; i-- > 0;) {
+            std::size_t const at = offset(first, i);
+            S const a = load<S>(x + at), g = load<S>(out_grad + at);
+            if (a == 0)
+                --zeros;
+            else
+                before.divide(a);
+            if (!exclusive) sum.add(g);
+            WideProduct<S> grad = sum;
+            grad.multiply(before);
+            store(zeros == 0 ? grad.value() : S(0), out + at);
+            sum.multiply(a);
+            if (exclusive) sum.add(g);
+        }
+    }
+
     ROWAN_HD_INLINE std::size_t offset(std::size_t first, std::size_t i) const {
         return first + (reverse ? n - 1 - i : i) * inner;
     }
@@ -48057,7 +48204,8 @@ private:
 ///     cumprod([2 3 4], {.exclusive = true})                      ->   [1 2 6]
 ///     cumprod([2 3 4], {.exclusive = true, .reverse = true})     ->   [12 4 1]
 /// Products are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is
-/// rounded to T once. The gradient does not divide: it is right also where elements are 0.
+/// rounded to T once. The gradient is right also where elements are 0, and where a product of finite elements overflows
+/// or vanishes.
 /// shapes   x [...] -> [...]
 /// errors   IndexError if the axis is not in [-rank, rank)
 /// cost     one read of x and one write of the result; a thread multiplies whole lanes

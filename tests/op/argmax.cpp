@@ -6,6 +6,7 @@
 #include <rowan/op/reduce/top_k.hpp>
 
 #include "any_threads.hpp"
+#include "inputs.hpp"
 #include "register_bytes.hpp"
 #include "refused.hpp"
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <numeric>
 #include <tuple>
 #include <vector>
@@ -124,6 +126,56 @@ TEST_CASE("cumprod multiplies up to each element, and its gradient is right wher
     CHECK((grad({.exclusive = true}) == Tensor<float>{{310, 200, 0}, {510, 0, 0}}));
     CHECK((grad({.reverse = true}) == Tensor<float>{{12, 48, 136}, {0, 0, 150}}));
     CHECK(cumprod_op::backward(Cpu{}, Tensor<float>{2, INFINITY}, Tensor<float>{1, 3}, {.exclusive = true})(0) == 3);
+}
+
+TEST_CASE("the gradient of cumprod is right where a product of finite elements overflows or vanishes", "[op]") {
+    Tensor<double> const ones{1, 1, 1, 1};
+    CHECK((cumprod_op::backward(Cpu{}, Tensor<double>{0, 1e200, 1e200, 1e200}, ones) == Tensor<double>{INFINITY, 0, 0, 0}));
+    CHECK((cumprod_op::backward(Cpu{}, Tensor<double>{1e200, 1e200, 1e200, 0}, ones, {.reverse = true}) == Tensor<double>{0, 0, 0, INFINITY}));
+    double const up = 0x1p700, down = 0x1p-700;
+    Tensor<double> const last{0, 0, 0, 0, 1};
+    CHECK((cumprod_op::backward(Cpu{}, Tensor<double>{down, down, 3, up, up}, last) == Tensor<double>{3 * up, 3 * up, 1, 3 * down, 3 * down}));
+    CHECK((cumprod_op::backward(Cpu{}, Tensor<double>{up, up, 3}, Tensor<double>{1, 0, 0}) == Tensor<double>{1, 0, 0}));
+    CHECK(std::isnan(cumprod_op::backward(Cpu{}, Tensor<double>{INFINITY, 2}, Tensor<double>{1, 0})(1)));  // as IEEE 754 has it
+
+    auto const check_type = []<class T>(T, double most_power, std::size_t n, double precision) {
+        inputs::Random random(3);
+        for (std::size_t const inner : {1U, 5U, 40U}) {
+            for (int const way : {0, 1, 2, 3}) {
+                bool const exclusive = way % 2 != 0, reverse = way > 1;
+                auto x = Tensor<T>::from_shape({7, n, inner}), g = x;
+                for (auto* const t : {&x, &g}) {
+                    for (auto& a : *t) {
+                        double const u = static_cast<double>(random.bits() >> 11) * 0x1p-53;
+                        a = static_cast<T>(random.bits() % 13 == 0 ? 0.0 : std::exp2((2 * u - 1) * most_power) * (u < 0.3 ? -1 : 1));
+                    }
+                }
+                auto const got = cumprod_op::backward(Cpu{}, x, g, {.axis = 1, .exclusive = exclusive, .reverse = reverse});
+                std::size_t wrong = 0;
+                for (std::size_t o = 0; o < 7; ++o) {
+                    for (std::size_t k = 0; k < inner; ++k) {
+                        auto const at = [&](auto const& t, std::size_t i) -> long double { return t(o, reverse ? n - 1 - i : i, k); };
+                        for (std::size_t i = 0; i < n; ++i) {
+                            long double want = 0, product = 1, size = 0;
+                            for (std::size_t j = 0; j < n; ++j) {  // the product of all up to j, without i
+                                if (exclusive && j > i) want += product * at(g, j), size += std::abs(product * at(g, j));
+                                if (j != i) product *= at(x, j);
+                                if (!exclusive && j >= i) want += product * at(g, j), size += std::abs(product * at(g, j));
+                            }
+                            auto const is = at(got, i);
+                            if (size > static_cast<long double>(std::numeric_limits<T>::max()))
+                                wrong += std::isnan(is);
+                            else
+                                wrong += !(std::abs(is - want) <= precision * size + std::numeric_limits<T>::denorm_min());
+                        }
+                    }
+                }
+                CHECK(wrong == 0);
+            }
+        }
+    };
+    check_type(1.0, 1000, 9, 1e-13);
+    check_type(1.0F, 120, 100, 1e-6);
 }
 
 TEST_CASE("a lane has the same results alone and among others, with registers of any size", "[op]") {

@@ -1,6 +1,8 @@
 // rowan/core/detail/float_control.hpp: how a thread rounds, which helpers take from their caller.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #include <cstdint>
 
 #if defined(__SSE__)

@@ -75,11 +75,30 @@ struct WideProduct {
     std::int64_t power = 0;
 
     ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void multiply(WideProduct const& x) {
+        power += x.power;
+        put(product(mantissa, x.mantissa));
+    }
     ROWAN_HD void divide(S const& x) {
         power = -power;
         S const divisor = take(x);
         power = -power;
         put(quotient(mantissa, divisor));
+    }
+
+    /// Adds a finite number.
+    ROWAN_HD void add(S const& x) {
+        WideProduct term;
+        term.multiply(x);
+        if (mantissa == 0) {
+            *this = term;
+        } else if (term.mantissa != 0) {
+            constexpr std::int64_t beyond = 2 * std::numeric_limits<S>::digits;  // of the last bit
+            std::int64_t const up = term.power - power;
+            if (up > beyond) *this = term;
+            if (up < -beyond || up > beyond) return;
+            put(plus(mantissa, product(term.mantissa, power_of_two(static_cast<S>(up)))));
+        }
     }
 
     ROWAN_HD S value() const {
