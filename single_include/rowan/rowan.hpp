@@ -14348,8 +14348,8 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
 /// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
 inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
     auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
-    auto const several = [&](int rank, int n) {
-        return firsts_of_nodes(first(rank), first(rank + n), total).size() > 1;
+    auto const several = [&](int rank, int n) {  // the last of them may be fewer
+        return firsts_of_nodes(first(rank), first(std::min(rank + n, ranks.size())), total).size() > 1;
     };
     for (int r = 0; r < ranks.size(); ++r) {
         if (several(r, 1) || (r % together == 0 && several(r, together))) return false;
@@ -31657,8 +31657,8 @@ struct GradientNodes {
     std::vector<RowPieces> sparse_nodes = {};
 
     Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
+    /// Adds the gradient of the next of these parts, times its weight.
+    void add(Cpu exec, double weight, std::int64_t part, PartRange const& parts);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
@@ -31679,17 +31679,17 @@ struct GradientNodes {
 
 namespace rowan::inline v0::detail {
 
-/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+/// Appends the sum of a part, and adds up those of one node of which there are all parts since the first; after the last
+/// part of a step, no other parts are missing.
 template <class Pieces>
 void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
-                 std::int64_t first) {
+                 PartRange const& parts) {
     nodes.push_back(std::move(part));
-    std::int64_t const end = number + 1;
-    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
-        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
-        nodes.pop_back();
-        nodes.back() = std::move(sum);
-    }
+    std::size_t const want = firsts_of_nodes(parts.begin, number + 1, parts.total).size();
+    if (nodes.size() == want) return;
+    auto sum = sum_pieces(exec, type, std::span(nodes).subspan(want - 1));
+    nodes.resize(want);
+    nodes.back() = std::move(sum);
 }
 
 /// The sums of the nodes of which `parts` are all the leaves.
@@ -31705,12 +31705,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, parts);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, parts);
     }
 }
 
@@ -31863,7 +31863,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
 
 ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
     ++next_;
     added_.assign(nodes_.size(), false);
@@ -31933,7 +31933,7 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
     std::vector<double> of_part;
     auto const add = [&](std::size_t i) {
         if (of_part.empty()) of_part = weights();
-        nodes_[i].add(exec, of_part[i], next_, parts_.begin);
+        nodes_[i].add(exec, of_part[i], next_, parts_);
         added_[i] = true;
     };
     for (auto& f : fused_) {

@@ -4,6 +4,7 @@
 #include <rowan/distributed/train.hpp>
 
 #include "on_ranks.hpp"
+#include "sample.hpp"
 #include "sharded_nets.hpp"
 
 #include <rowan/layer/array.hpp>
@@ -15,8 +16,10 @@
 #include <rowan/layer/static_input.hpp>
 #include <rowan/train/deferred.hpp>
 
+#include <map>
 #include <ranges>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test_sharded_train {
@@ -32,7 +35,7 @@ TrainOptions options_for(std::int64_t parts, layer::Comm const& comm = {}) {
 Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7, Placement const& placement = {}) {
     Net1 const net(shards, placement);
     auto const learned = train(
-        net.cost, [&](std::int64_t) { return batches(0, end); }, options);
+        net.cost, [&](std::int64_t) { return std::views::iota(std::int64_t{0}, end) | std::views::transform([](std::int64_t i) { return batch(i % 12); }); }, options);
     return hash_of(learned);
 }
 
@@ -270,6 +273,47 @@ TEST_CASE("nets on several nodes have the bits of one process", "[distributed]")
     for (std::int64_t const parts : {2, 3, 4, 7, 8}) {
         same_bits([&](bool shards, layer::Comm const& comm) { return trained(shards, options_for(parts, comm)); }, {4, 6, 8}, 2);
     }
+}
+
+/// A training: so many batches, of which `parts` make a step.
+struct Split {
+    int ranks, per_node;
+    std::int64_t parts, batches;
+    bool overlap;
+};
+
+/// Checks that each has the bits of one process with the whole table.
+void same_bits_of(std::vector<Split> const& all) {
+    std::map<std::pair<std::int64_t, std::int64_t>, Hash> wanted;
+    for (Split const& s : all) {
+        auto const [at, added] = wanted.try_emplace({s.parts, s.batches});
+        if (added) at->second = trained(false, options_for(s.parts), s.batches);
+        CAPTURE(s.ranks, s.per_node, s.parts, s.batches, s.overlap);
+        std::vector<Hash> hashes;
+        CHECK_NOTHROW(hashes = test::on_ranks(s.ranks, [&](auto const& comm) {
+            auto options = options_for(s.parts, comm);
+            options.overlap = s.overlap;
+            return trained(true, options, s.batches);
+        }, s.per_node));
+        if (!hashes.empty()) CHECK(together(hashes) == at->second);
+    }
+}
+
+TEST_CASE("however the parts of a step are cut onto ranks, they have the same bits", "[distributed]") {
+    // The parts of the last rank are one node of the tree, of which some parts are missing.
+    std::vector<Split> incomplete;
+    for (auto const& [ranks, parts] : std::vector<std::pair<int, std::int64_t>>{{3, 7}, {3, 8}, {3, 13}, {3, 25}, {5, 11}, {5, 21}, {7, 15}, {7, 29}})
+        incomplete.push_back({ranks, 0, parts, 2 * parts, true});
+    same_bits_of(incomplete);
+    std::vector<Split> all;
+    for (std::int64_t parts = 1; parts <= 30; ++parts) {
+        for (std::int64_t const batches : {2 * parts, parts + parts / 2 + 1}) {
+            for (int ranks = 1; ranks <= 8; ++ranks) {
+                for (bool const overlap : {false, true}) all.push_back({ranks, static_cast<int>(parts + ranks) % 4, parts, batches, overlap});
+            }
+        }
+    }
+    same_bits_of(test::sample(all, 32));
 }
 
 TEST_CASE("every optimizer has the bits of a whole table on shards", "[distributed]") {

@@ -28,8 +28,8 @@ struct GradientNodes {
     std::vector<RowPieces> sparse_nodes = {};
 
     Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of a part, times its weight.
-    void add(Cpu exec, double weight, std::int64_t part, std::int64_t first);
+    /// Adds the gradient of the next of these parts, times its weight.
+    void add(Cpu exec, double weight, std::int64_t part, PartRange const& parts);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);

@@ -12,17 +12,17 @@
 
 namespace rowan::inline v0::detail {
 
-/// Appends the sum of a part, and adds up pairs of nodes of which there are all parts since `first`.
+/// Appends the sum of a part, and adds up those of one node of which there are all parts since the first; after the last
+/// part of a step, no other parts are missing.
 template <class Pieces>
 void append_part(Cpu exec, ElementSums const& type, std::vector<Pieces>& nodes, Pieces&& part, std::int64_t number,
-                 std::int64_t first) {
+                 PartRange const& parts) {
     nodes.push_back(std::move(part));
-    std::int64_t const end = number + 1;
-    for (std::int64_t size = 2; end % size == 0 && end - size >= first; size *= 2) {
-        auto sum = sum_pieces(exec, type, std::span(nodes).last(2));
-        nodes.pop_back();
-        nodes.back() = std::move(sum);
-    }
+    std::size_t const want = firsts_of_nodes(parts.begin, number + 1, parts.total).size();
+    if (nodes.size() == want) return;
+    auto sum = sum_pieces(exec, type, std::span(nodes).subspan(want - 1));
+    nodes.resize(want);
+    nodes.back() = std::move(sum);
 }
 
 /// The sums of the nodes of which `parts` are all the leaves.
@@ -38,12 +38,12 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, std::int64_t first) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, first);
+        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, parts);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, first);
+        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, parts);
     }
 }
 

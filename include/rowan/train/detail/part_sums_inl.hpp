@@ -31,7 +31,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
 
 ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_.begin);
+        if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
     ++next_;
     added_.assign(nodes_.size(), false);
@@ -101,7 +101,7 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
     std::vector<double> of_part;
     auto const add = [&](std::size_t i) {
         if (of_part.empty()) of_part = weights();
-        nodes_[i].add(exec, of_part[i], next_, parts_.begin);
+        nodes_[i].add(exec, of_part[i], next_, parts_);
         added_[i] = true;
     };
     for (auto& f : fused_) {

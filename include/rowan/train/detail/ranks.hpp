@@ -16,6 +16,7 @@
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/train_call.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -188,8 +189,8 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
 /// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
 inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
     auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
-    auto const several = [&](int rank, int n) {
-        return firsts_of_nodes(first(rank), first(rank + n), total).size() > 1;
+    auto const several = [&](int rank, int n) {  // the last of them may be fewer
+        return firsts_of_nodes(first(rank), first(std::min(rank + n, ranks.size())), total).size() > 1;
     };
     for (int r = 0; r < ranks.size(); ++r) {
         if (several(r, 1) || (r % together == 0 && several(r, together))) return false;
