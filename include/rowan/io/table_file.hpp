@@ -78,9 +78,10 @@ class TableFile {
 public:
     /// Opens a file, as of its last save.
     /// errors   IoError if a system call fails, or another TableFile has the file or its journal open; TypeError if the
-    ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing or
-    ///          another file, or it is none; std::bad_alloc; then the file is unchanged, or, if the journal was read
-    ///          only in part, the journal still restores it. Rows have no checksums: a damaged row is not detected
+    ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing,
+    ///          damaged, shortened or another file, or it is none; std::bad_alloc; then the file is unchanged, or, if
+    ///          the journal was read only in part, the journal still restores it. Rows have no checksums: a damaged row
+    ///          is not detected
     /// cost     O(height / 64); the pages that were changed after the last save are copied back
     explicit TableFile(std::string const& path, TableFileOptions options = {})
         : TableFile(detail::TableStore<Files>::open(path, options.power_safe,

@@ -22,7 +22,9 @@ class TableJournal {
 public:
     explicit TableJournal(std::string path) : path_(std::move(path)) {}
 
+    std::string const& path() const noexcept { return path_; }
     bool empty() const noexcept { return bytes_ == 0; }
+    std::uint64_t records() const noexcept { return bytes_ / table_record_bytes; }
 
     /// Opens and locks the file. Returns whether there is one.
     /// errors   IoError if a system call fails, or another table has locked it; FormatError if it has something else
@@ -49,8 +51,8 @@ public:
         }
     }
 
-    /// The pages of the records of a generation, in their order. Records end with the first that is not whole: the page
-    /// of that one had not changed.
+    /// The pages of the records of a generation, in their order, up to the first that is not whole: the table knows how
+    /// many it has relied on.
     /// errors   IoError if a system call fails; FormatError if the file's table was saved since, or a page is outside
     ///          of the table
     std::vector<std::uint64_t> scan(std::uint64_t id, std::uint64_t generation, std::uint64_t pages) {

@@ -43,8 +43,10 @@ namespace detail {
 
 // Little-endian, in pages of 4096 bytes. Each of these begins with a page; what is between them is zero:
 //
-//   page 0        at 0: TableHeader; at 1024 and 2048: TableGeneration, of which the later one counts; at 3072: u64, the
-//                 generation whose rows have begun to change after it was saved
+//   page 0        at 0: TableHeader; at 1024 and 2048: TableGeneration, the even one and the odd one, of which the
+//                 later one counts (before the first save the even one is zero); at 3072: u64, the generation whose
+//                 rows have begun to change after it was saved; at 3080: u64, the records of the journal that it relies
+//                 on
 //   descriptions  of the table and of each state: u32 length, name (none for the table); i32 dtype<T>::wire;
 //                 u32 length, dtype<T>::name; u32 sizeof(T); u32 rank; u64 elements per row
 //   the table     its rows
@@ -52,11 +54,18 @@ namespace detail {
 //
 // Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a
 // page as they were in its generation. Records of another file or another generation than that of the table mean
-// nothing.
+// nothing. A page changes only after the number at 3080 counts its record: a journal with fewer is damaged, and what
+// follows is of appends that did not end. One generation that is invalid is of a save that did not end: then the
+// journal has records of the other.
 
 inline constexpr std::size_t table_page = 4096;
 inline constexpr std::size_t most_table_states = 1000;
-inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072;
+inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072, table_relied_on = 3080;
+
+/// The place of a generation in the first page.
+constexpr std::size_t place_of_generation(std::uint64_t number) {
+    return number % 2 == 0 ? table_generations : 2 * table_generations;
+}
 
 struct TableHeader {
     static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'W', 'T', 'A', 'B', '\r', '\n'};  // not text
@@ -79,6 +88,9 @@ struct TableGeneration {
     std::uint32_t zero = 0, sum = 0;  // CRC-32C of what is before it
 
     bool valid() const;
+    friend bool operator==(TableGeneration const&, TableGeneration const&) = default;
+
+    /// Number 0 is that of a place that no save has written yet.
     static TableGeneration of(std::uint64_t number);
 };
 

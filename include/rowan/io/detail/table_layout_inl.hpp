@@ -19,7 +19,7 @@ ROWAN_FUNCTION bool TableGeneration::valid() const { return number != 0 && sum =
 
 ROWAN_FUNCTION TableGeneration TableGeneration::of(std::uint64_t number) {
     TableGeneration generation{number};
-    generation.sum = crc32c(bytes_before_sum(generation));
+    if (number != 0) generation.sum = crc32c(bytes_before_sum(generation));
     return generation;
 }
 
@@ -87,7 +87,7 @@ ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
     head.sum = crc32c(bytes_before_sum(head));
     std::memcpy(bytes.data(), &head, sizeof head);
     auto const first = TableGeneration::of(1);
-    std::memcpy(bytes.data() + 2 * table_generations, &first, sizeof first);
+    std::memcpy(bytes.data() + place_of_generation(1), &first, sizeof first);
     return bytes;
 }
 

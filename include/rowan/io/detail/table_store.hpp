@@ -12,6 +12,7 @@
 #include <rowan/io/detail/table_layout.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -126,6 +127,7 @@ public:
             journal_.sync();
             broken_ = false;
         }
+        put(table_relied_on, journal_.records());  // before the generation: that of another one counts nothing
         put(table_unsaved, generation_);
         fresh.written = true;
     }
@@ -136,7 +138,7 @@ public:
         if (journal_.empty()) return;
         broken_ = true;  // after an error, what is on the disk is known only when the file is opened again
         file_.sync(path_);
-        put(generation_ % 2 == 0 ? 2 * table_generations : table_generations, TableGeneration::of(generation_ + 1));
+        put(place_of_generation(generation_ + 1), TableGeneration::of(generation_ + 1));
         file_.sync(path_);
         ++generation_;
         clear_journal();
@@ -174,10 +176,13 @@ private:
     void map(std::size_t n) { memory_ = map_shared(file_.get(), path_, n); }
     void map() { map(static_cast<std::size_t>(layout_.file_bytes)); }
 
-    /// Writes a number into the first page, as one store that a killed process has made or not.
+    /// Writes into the first page, after all stores before it and before those that follow. A killed process has made
+    /// that of a number or not, and that of a generation perhaps in part.
     template <class X>
     void put(std::size_t at, X const& x) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
         std::memcpy(memory_.get() + at, &x, sizeof x);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     template <class X>
     X get(std::size_t at) const {
@@ -190,21 +195,44 @@ private:
     void restore() {
         for (std::size_t const at : {table_generations, 2 * table_generations}) {
             auto const slot = get<TableGeneration>(at);
-            if (slot.valid()) generation_ = std::max(generation_, slot.number);
+            if (slot.valid() && at == place_of_generation(slot.number))
+                generation_ = std::max(generation_, slot.number);
         }
         if (generation_ == 0) throw FormatError(table_generations, "the generations", "have other checksums");
         auto const pages = journal_.scan(layout_.id, generation_, layout_.file_bytes / table_page);
-        if (pages.empty() && get<std::uint64_t>(table_unsaved) == generation_) {
-            throw FormatError(table_unsaved, "the rows",
-                              "were changed after they were saved, and there is no journal that restores them");
+        check_records(pages.size());
+        auto const other = TableGeneration::of(generation_ - 1);
+        std::size_t const at = place_of_generation(other.number);
+        if (pages.empty() && get<TableGeneration>(at) != other) {
+            throw FormatError(at, "the generation beside " + std::to_string(generation_),
+                              "is damaged, and there is no journal of a save that did not end: it may be the later "
+                              "one");
         }
         if (pages.empty()) return;
         for (auto const page : pages) allocate_file(file_.get(), path_, page * table_page, table_page);
         for (std::size_t k = 0; k < pages.size(); ++k)
             journal_.read(k, std::span<std::byte, table_page>(memory_.get() + pages[k] * table_page, table_page));
         file_.sync(path_);
+        put(at, other);
         put(table_unsaved, std::uint64_t{0});
         file_.sync(path_);
+    }
+
+    /// errors   FormatError if the journal has fewer records than the rows that were changed need
+    void check_records(std::uint64_t found) const {
+        auto const unsaved = get<std::uint64_t>(table_unsaved), wanted = get<std::uint64_t>(table_relied_on);
+        if (unsaved < generation_) return;
+        auto const fail = [](std::string const& what) { throw FormatError(table_unsaved, "the rows", what); };
+        if (unsaved > generation_) {
+            fail("were changed after generation " + std::to_string(unsaved) + " was saved, and the table is of " +
+                 std::to_string(generation_));
+        }
+        if (found == 0) fail("were changed after they were saved, and there is no journal that restores them");
+        if (wanted == 0) fail("were changed by a version of rowan that did not count the records of the journal");
+        if (found < wanted) {
+            fail("were changed after they were saved, and the journal " + journal_.path() + " has " +
+                 std::to_string(found) + " whole records of the " + std::to_string(wanted) + " that restore them");
+        }
     }
 
     void ready() {
