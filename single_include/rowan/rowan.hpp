@@ -14265,6 +14265,19 @@ public:
     virtual DensePieces finish() = 0;
 };
 
+/// Another thread of this rank, which goes on with what has begun, until this ends.
+class ProgressThread {
+public:
+    ProgressThread() = default;
+    ProgressThread(ProgressThread const&) = delete;
+    ProgressThread& operator=(ProgressThread const&) = delete;
+    virtual ~ProgressThread() = default;
+
+    /// Ends it.
+    /// errors   what it has thrown, which has ended all ranks; after another error, only if it has failed on this rank
+    virtual void end(bool after_error) = 0;
+};
+
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
 /// same order. rowan/distributed/train.hpp makes one of a communicator.
 class Ranks {
@@ -14313,9 +14326,9 @@ public:
     /// When they have agreed on a training, before the other functions. With `overlap`, functions may overlap with a step:
     /// begin_fetch, and BegunSum::gather.
     virtual void begin(bool overlap) const = 0;
-    /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
-    /// thread does not use meanwhile; or null, if the ranks cannot do so.
-    virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
+    /// Begins another thread, which also goes on with `ahead` if it is not null, which this thread does not use meanwhile;
+    /// or null, if the ranks cannot do so.
+    virtual std::unique_ptr<ProgressThread> progress_thread(FetchedTables* ahead) const = 0;
     /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
     /// changes no others of these tables, but for those with `waits`, of which it may change any.
     virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,
@@ -23540,6 +23553,7 @@ private:
     void arrive(std::string_view op) const;  // the first wait; throws
     void leave() const noexcept;             // the second
     [[noreturn]] void fail(std::string const& text) const;
+    [[noreturn]] void throw_error() const;  // what has broken the groups
 
     std::shared_ptr<Shared> shared_;
     int rank_;
@@ -23728,7 +23742,7 @@ ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const
 ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     auto& world = *shared_->world;
     std::unique_lock lock(world.mutex);
-    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
+    if (world.error_rank >= 0) throw_error();
     if (shared_->arrived == 0) {
         shared_->op = op;
         shared_->op_rank = rank_;
@@ -23753,7 +23767,7 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
         return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
     });
     if (shared_->phase != phase) return;
-    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
+    if (world.error_rank >= 0) throw_error();
     if (!woken)
         fail(std::string(op)
                  .append(": ")
@@ -23764,7 +23778,7 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     world.error_rank = shared_->ended_rank;
     world.error = std::string("has ended, where others call ").append(op);
     world.changed.notify_all();
-    throw RemoteError(world.error_rank, world.error);
+    throw_error();
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
@@ -23778,6 +23792,12 @@ ROWAN_FUNCTION void Threads::leave() const noexcept {
     } else {
         world.changed.wait(lock, [&] { return shared_->phase != phase; });
     }
+}
+
+ROWAN_FUNCTION void Threads::throw_error() const {
+    auto const& world = *shared_->world;
+    if (world.error_rank == shared_->number(rank_)) throw Error(world.error);
+    throw RemoteError(world.error_rank, world.error);
 }
 
 ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
@@ -32562,10 +32582,15 @@ public:
             }
         } catch (...) {
             t_.sums_.drop();
-            end_overlap();
+            if (progress_) progress_->end(true);
+            try {
+                reach_next();
+            } catch (...) {  // of ranks that have ended: the error is what came first
+            }
             throw;
         }
-        end_overlap();
+        if (progress_) progress_->end(false);
+        reach_next();
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -32635,7 +32660,7 @@ private:
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
-    void end_overlap() {
+    void reach_next() {
         progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
@@ -32745,7 +32770,7 @@ private:
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
     detail::FetchedGradients back_;
-    std::shared_ptr<void const> progress_;  // of what travels, by another thread
+    std::unique_ptr<detail::ProgressThread> progress_;  // of what travels, by another thread
 };
 
 }  // namespace rowan::inline v0
@@ -33226,20 +33251,12 @@ public:
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
-    std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const override {
+    std::unique_ptr<ProgressThread> progress_thread(FetchedTables* ahead) const override {
         if constexpr (requires { comm_.progress(); }) {
             if (comm_.progress()) {
-                return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
-                    std::mutex mutex;
-                    std::condition_variable_any never;
-                    std::unique_lock lock(mutex);
-                    while (!stop.stop_requested()) {
-                        bool const waits = after_agreement(group_, [&] {
-                            comm_.progress();
-                            return ahead != nullptr && !ahead->progress();
-                        });
-                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
-                    }
+                return std::make_unique<ThreadOf>(group_, [this, ahead] {
+                    comm_.progress();
+                    return ahead != nullptr && !ahead->progress();
                 });
             }
         }
@@ -33251,6 +33268,40 @@ public:
     }
 
 private:
+    /// Calls f(), which returns whether more is to come soon.
+    class ThreadOf final : public ProgressThread {
+    public:
+        ThreadOf(ProcessGroup const& all, std::function<bool()> f)
+            : thread_([this, &all, call = std::move(f)](std::stop_token const& stop) {
+                  try {
+                      after_agreement(all, [&] { run(stop, call); });
+                  } catch (RemoteError const&) {
+                      error_ = std::current_exception();
+                      remote_ = true;
+                  } catch (...) {
+                      error_ = std::current_exception();
+                  }
+              }) {}
+        void end(bool after_error) override {
+            thread_ = {};
+            if (error_ && !(after_error && remote_)) std::rethrow_exception(std::exchange(error_, nullptr));
+        }
+
+    private:
+        static void run(std::stop_token const& stop, std::function<bool()> const& f) {
+            std::mutex mutex;
+            std::condition_variable_any never;
+            std::unique_lock lock(mutex);
+            while (!stop.stop_requested()) {
+                bool const waits = f();
+                never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
+            }
+        }
+
+        std::exception_ptr error_;
+        bool remote_ = false;  // whether it is of another rank
+        std::jthread thread_;
+    };
     struct SumOf final : BegunSum {
         SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
         bool test() override { return sum.test(); }

@@ -10,7 +10,8 @@
 namespace {
 
 std::atomic<std::size_t> countdown{0};
-std::atomic<bool> every{false};
+std::atomic<bool> every{false}, failed{false};
+std::atomic<bool (*)()> of_thread{nullptr};
 std::atomic<std::ptrdiff_t> live{0}, made{0}, bytes_now{0}, bytes_most{0};
 
 void count(std::ptrdiff_t bytes) {
@@ -22,9 +23,15 @@ void count(std::ptrdiff_t bytes) {
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
     std::size_t left = countdown.load();
+    if (left != 0) {
+        if (auto* const counts = of_thread.load(); counts != nullptr && !counts()) left = 0;
+    }
     while (left != 0 && !countdown.compare_exchange_weak(left, every && left == 1 ? 1 : left - 1)) {
     }
-    if (left == 1) throw std::bad_alloc();
+    if (left == 1) {
+        failed = true;
+        throw std::bad_alloc();
+    }
     std::size_t const whole = (bytes + alignment - 1) / alignment * alignment;
     void* const block = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
     if (block == nullptr) throw std::bad_alloc();
@@ -61,10 +68,13 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { rele
 
 namespace test {
 
-void fail_allocation(std::size_t n, bool ever_after) {
+void fail_allocation(std::size_t n, bool ever_after, bool (*counts)()) {
     every = ever_after;
+    of_thread = counts;
+    failed = false;
     countdown = n;
 }
+bool allocation_failed() { return failed; }
 
 std::ptrdiff_t live_blocks() { return live; }
 std::ptrdiff_t allocations() { return made; }

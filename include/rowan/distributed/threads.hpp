@@ -91,6 +91,7 @@ private:
     void arrive(std::string_view op) const;  // the first wait; throws
     void leave() const noexcept;             // the second
     [[noreturn]] void fail(std::string const& text) const;
+    [[noreturn]] void throw_error() const;  // what has broken the groups
 
     std::shared_ptr<Shared> shared_;
     int rank_;

@@ -184,7 +184,7 @@ ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const
 ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     auto& world = *shared_->world;
     std::unique_lock lock(world.mutex);
-    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
+    if (world.error_rank >= 0) throw_error();
     if (shared_->arrived == 0) {
         shared_->op = op;
         shared_->op_rank = rank_;
@@ -209,7 +209,7 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
         return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
     });
     if (shared_->phase != phase) return;
-    if (world.error_rank >= 0) throw RemoteError(world.error_rank, world.error);
+    if (world.error_rank >= 0) throw_error();
     if (!woken)
         fail(std::string(op)
                  .append(": ")
@@ -220,7 +220,7 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     world.error_rank = shared_->ended_rank;
     world.error = std::string("has ended, where others call ").append(op);
     world.changed.notify_all();
-    throw RemoteError(world.error_rank, world.error);
+    throw_error();
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
@@ -234,6 +234,12 @@ ROWAN_FUNCTION void Threads::leave() const noexcept {
     } else {
         world.changed.wait(lock, [&] { return shared_->phase != phase; });
     }
+}
+
+ROWAN_FUNCTION void Threads::throw_error() const {
+    auto const& world = *shared_->world;
+    if (world.error_rank == shared_->number(rank_)) throw Error(world.error);
+    throw RemoteError(world.error_rank, world.error);
 }
 
 ROWAN_FUNCTION void Threads::fail(std::string const& text) const {

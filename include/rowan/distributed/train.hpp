@@ -20,6 +20,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -81,20 +82,12 @@ public:
         ahead_ = group_.duplicate();
         gathers_ = group_.duplicate();
     }
-    std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const override {
+    std::unique_ptr<ProgressThread> progress_thread(FetchedTables* ahead) const override {
         if constexpr (requires { comm_.progress(); }) {
             if (comm_.progress()) {
-                return std::make_shared<std::jthread const>([this, ahead](std::stop_token const& stop) {
-                    std::mutex mutex;
-                    std::condition_variable_any never;
-                    std::unique_lock lock(mutex);
-                    while (!stop.stop_requested()) {
-                        bool const waits = after_agreement(group_, [&] {
-                            comm_.progress();
-                            return ahead != nullptr && !ahead->progress();
-                        });
-                        never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
-                    }
+                return std::make_unique<ThreadOf>(group_, [this, ahead] {
+                    comm_.progress();
+                    return ahead != nullptr && !ahead->progress();
                 });
             }
         }
@@ -106,6 +99,40 @@ public:
     }
 
 private:
+    /// Calls f(), which returns whether more is to come soon.
+    class ThreadOf final : public ProgressThread {
+    public:
+        ThreadOf(ProcessGroup const& all, std::function<bool()> f)
+            : thread_([this, &all, call = std::move(f)](std::stop_token const& stop) {
+                  try {
+                      after_agreement(all, [&] { run(stop, call); });
+                  } catch (RemoteError const&) {
+                      error_ = std::current_exception();
+                      remote_ = true;
+                  } catch (...) {
+                      error_ = std::current_exception();
+                  }
+              }) {}
+        void end(bool after_error) override {
+            thread_ = {};
+            if (error_ && !(after_error && remote_)) std::rethrow_exception(std::exchange(error_, nullptr));
+        }
+
+    private:
+        static void run(std::stop_token const& stop, std::function<bool()> const& f) {
+            std::mutex mutex;
+            std::condition_variable_any never;
+            std::unique_lock lock(mutex);
+            while (!stop.stop_requested()) {
+                bool const waits = f();
+                never.wait_for(lock, stop, std::chrono::microseconds(waits ? 250 : 500), [] { return false; });
+            }
+        }
+
+        std::exception_ptr error_;
+        bool remote_ = false;  // whether it is of another rank
+        std::jthread thread_;
+    };
     struct SumOf final : BegunSum {
         SumOf(DenseReduction&& s, ProcessGroup const* all) : sum(std::move(s)), gathers(all) {}
         bool test() override { return sum.test(); }

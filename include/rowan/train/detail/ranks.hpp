@@ -106,6 +106,19 @@ public:
     virtual DensePieces finish() = 0;
 };
 
+/// Another thread of this rank, which goes on with what has begun, until this ends.
+class ProgressThread {
+public:
+    ProgressThread() = default;
+    ProgressThread(ProgressThread const&) = delete;
+    ProgressThread& operator=(ProgressThread const&) = delete;
+    virtual ~ProgressThread() = default;
+
+    /// Ends it.
+    /// errors   what it has thrown, which has ended all ranks; after another error, only if it has failed on this rank
+    virtual void end(bool after_error) = 0;
+};
+
 /// The ranks that train together, more than one: all that a training asks of them. All ranks call the same functions in the
 /// same order. rowan/distributed/train.hpp makes one of a communicator.
 class Ranks {
@@ -154,9 +167,9 @@ public:
     /// When they have agreed on a training, before the other functions. With `overlap`, functions may overlap with a step:
     /// begin_fetch, and BegunSum::gather.
     virtual void begin(bool overlap) const = 0;
-    /// Until the result ends, another thread goes on with what has begun, and with `ahead` if it is not null, which this
-    /// thread does not use meanwhile; or null, if the ranks cannot do so.
-    virtual std::shared_ptr<void const> progress_thread(FetchedTables* ahead) const = 0;
+    /// Begins another thread, which also goes on with `ahead` if it is not null, which this thread does not use meanwhile;
+    /// or null, if the ranks cannot do so.
+    virtual std::unique_ptr<ProgressThread> progress_thread(FetchedTables* ahead) const = 0;
     /// Begins to ask for those of the next step, if `told`, while this step runs, which has asked for rows `now` and
     /// changes no others of these tables, but for those with `waits`, of which it may change any.
     virtual std::unique_ptr<FetchedTables> begin_fetch(Cpu exec, std::span<TableRows const> tables, bool told,

@@ -55,10 +55,15 @@ public:
             }
         } catch (...) {
             t_.sums_.drop();
-            end_overlap();
+            if (progress_) progress_->end(true);
+            try {
+                reach_next();
+            } catch (...) {  // of ranks that have ended: the error is what came first
+            }
             throw;
         }
-        end_overlap();
+        if (progress_) progress_->end(false);
+        reach_next();
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -128,7 +133,7 @@ private:
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
-    void end_overlap() {
+    void reach_next() {
         progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
@@ -238,7 +243,7 @@ private:
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
     detail::FetchedGradients back_;
-    std::shared_ptr<void const> progress_;  // of what travels, by another thread
+    std::unique_ptr<detail::ProgressThread> progress_;  // of what travels, by another thread
 };
 
 }  // namespace rowan::inline v0
