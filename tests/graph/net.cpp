@@ -64,6 +64,33 @@ TEST_CASE("a net trains", "[graph]") {
     CHECK(tensor(b.scope.get("w")).value()(2, 1) == Approx(values({3, 2}, 7)(2, 1)).epsilon(1e-3));
 }
 
+TEST_CASE("an appended operator may read new inputs, and results that were cleared after the last one before it", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {1, 1});
+    auto& hidden = b.op<tanh_op, double>({&x});
+    auto& out = b.op<tanh_op, double>({&hidden});
+    auto net = Net<>::trace_and_build(out);
+    auto& y = b.data("y", {1, 1});
+    auto& w = b.parameter("w", {1, 1}, 1);
+    auto& sum = b.op<add_op, double, double>({&hidden, &y});
+    Operator& update = b.scope.new_op<sgd_op, Cpu, double, double>({&w, &sum}, {0.5});
+    net.append(*sum.writers()[0]);
+    net.append(update);
+    CHECK(std::ranges::equal(net.inputs(), std::array{&x, &y, &w}));
+    CHECK(std::ranges::equal(net.operators(), std::array{hidden.writers()[0], out.writers()[0], sum.writers()[0], &update}));
+    b.feed("x", Tensor<double>{{1}});
+    b.feed("y", Tensor<double>{{2}});
+    double const before = tensor(w).value()(0, 0);
+    bool kept = false;
+    net.run(b.scope, Cpu{}, [&](Operator const& op) {
+        if (&op == out.writers()[0]) kept = !hidden.value().empty();
+    });
+    CHECK(kept);
+    CHECK((hidden.value().empty() && sum.value().empty()));
+    CHECK(tensor(out).value()(0, 0) == Approx(std::tanh(std::tanh(1.0))));
+    CHECK(tensor(w).value()(0, 0) == Approx(before - 0.5 * (std::tanh(1.0) + 2)));
+}
+
 TEST_CASE("a net run in another scope uses the values of that scope", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 1});

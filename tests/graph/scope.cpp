@@ -9,10 +9,12 @@
 #include <rowan/op/sequence/sequence_pool.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace test_scope {
 
@@ -57,6 +59,28 @@ TEST_CASE("a destroyed scope removes its operators from the readers of other var
     }
     REQUIRE(x.readers().size() == 1);
     CHECK(x.readers()[0] == stays.writers()[0]);
+}
+
+TEST_CASE("scopes that read the same variables forget them in any order, and a withdrawn operator leaves all lists", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK});
+    Scope first(b.scope), second(b.scope);
+    std::vector<Operator const*> of_second;
+    for (int i = 0; i < 3; ++i) {
+        first.new_op<add_op, Cpu, double, double>({&x, &x});
+        of_second.push_back(&second.new_op<add_op, Cpu, double, double>({&x, &x}));
+        of_second.push_back(of_second.back());
+    }
+    first.forget_readers();
+    CHECK(std::ranges::equal(x.readers(), of_second));
+    {
+        detail::ScopeRollback const rollback(second);
+        second.new_op<add_op, Cpu, double, double>({&x, second.operators()[0]->outputs[0]});
+    }
+    CHECK(std::ranges::equal(x.readers(), of_second));
+    CHECK(second.operators()[0]->outputs[0]->readers().empty());
+    second.forget_readers();
+    CHECK(x.readers().empty());
 }
 
 TEST_CASE("the default scope belongs to the thread, or to a guard", "[graph]") {

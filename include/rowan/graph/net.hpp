@@ -14,6 +14,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -57,12 +59,14 @@ public:
     NetOrder() = default;
     /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
+    /// cost     O(inputs and results of the operator): the numbers of all others stay
     void append(Operator& op);
     std::span<Operator* const> operators() const& noexcept { return order_; }
     std::vector<Operator*> operators() && { return order_; }
-    std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
-    std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
-    std::size_t variables() const noexcept { return variables_.size(); }
+    std::span<Variable* const> inputs() const& noexcept { return inputs_.variables; }
+    std::vector<Variable*> inputs() && { return std::move(inputs_.variables); }
+    std::size_t variables() const noexcept { return inputs_.variables.size() + results_.variables.size(); }
+    /// Its number, or variables() if the net does not have it.
     std::size_t number(Variable const& v) const;
 
     using After = std::function<void(Operator const&)>;
@@ -76,25 +80,40 @@ public:
     std::string dot() const;
 
 private:
-    // The numbers of the variables of an operator.
+    // An input's number, or ~k for result k: so results keep theirs when an operator is appended that reads new inputs.
+    using Place = std::ptrdiff_t;
+
+    // The places of the variables of an operator.
     struct Uses {
-        std::vector<std::size_t> in, out;
-        std::vector<std::size_t> last;  // to clear after the operator
-        bool in_place = false;          // result 0 takes the value of input 0
+        std::vector<Place> in, out;
+        bool may_move = false;  // result 0 may take the value of input 0, if nothing reads it afterwards
     };
+
+    struct Variables {
+        std::vector<Variable*> variables;
+        std::vector<std::size_t> ends;  // for each, the operator after which it is cleared, or `kept`
+    };
+    static constexpr auto kept = static_cast<std::size_t>(-1);
+
+    static std::size_t index(Place p) { return static_cast<std::size_t>(p < 0 ? ~p : p); }
+    std::size_t number(Place p) const { return index(p) + (p < 0 ? inputs_.variables.size() : 0); }
+    std::size_t end(Place p) const { return (p < 0 ? results_ : inputs_).ends[index(p)]; }
 
     static Variable& variable(Scope& scope, Variable& v);
 
     // Checks the operators after i that change inputs, so that all of them run or none.
     void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
 
-    void find_uses();
+    // Appends an operator whose variables have names. On an error nothing has changed.
+    void add(Operator& op);
+    Uses uses_of(Operator const& op);
 
     std::vector<Operator*> order_;
-    std::vector<Uses> uses_;            // for each operator
-    std::vector<Variable*> variables_;  // by number
-    std::size_t inputs_ = 0;
-    std::vector<Variable*> outputs_;
+    std::vector<Uses> uses_;  // for each operator
+    Variables inputs_, results_;
+    std::unordered_map<Variable const*, Place> places_;
+    std::unordered_set<Variable const*> outputs_;
+    Scope const* limiting_ = nullptr;  // that of the first output
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
 };
 
@@ -116,7 +135,7 @@ public:
 
     /// Appends an operator, such as one of an optimizer.
     /// errors   std::bad_alloc
-    /// cost     one pass over the net
+    /// cost     O(its inputs and results)
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.

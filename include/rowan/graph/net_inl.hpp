@@ -8,9 +8,9 @@
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <sstream>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -40,40 +40,45 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
 
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    order_ = trace(outputs);
-    name_variables(order_);
-    find_uses();
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs)
+    : outputs_(outputs.begin(), outputs.end()), limiting_(outputs.empty() ? nullptr : &outputs[0]->scope()) {
+    auto const order = trace(outputs);
+    name_variables(order);
+    for (Operator* const op : order) add(*op);
 }
 
 ROWAN_FUNCTION void NetOrder::append(Operator& op) {
-    order_.push_back(&op);
-    name_variables(std::span(&order_.back(), 1));
-    find_uses();
+    name_variables(std::array{&op});
+    add(op);
 }
 
 ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
-    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+    auto const found = places_.find(&v);
+    return found == places_.end() ? variables() : number(found->second);
 }
 
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    Buffer<Variable*> there(variables_.size());
+    std::size_t const inputs = inputs_.variables.size();
+    Buffer<Variable*> there;
+    there.reserve(variables());
     {
         auto const lock = lock_names(scope);
-        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
+        for (auto const* list : {&inputs_, &results_}) {
+            for (Variable* const v : list->variables) there.push_back(&variable(scope, *v));
+        }
     }
     ScopeUse use;  // of the variables that are written
-    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (Variable const* v : std::span(there).subspan(inputs)) use.enter(v->scope());
     for (std::size_t i = 0; i < order_.size(); ++i) {
         if (!order_[i]->kernel->checks_first) continue;
-        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+        for (Place const v : uses_[i].in) use.enter(there[number(v)]->scope());
     }
     Buffer<Value*> values;
     values.reserve(there.size());
     for (Variable* const v : there) values.push_back(&v->value());
-    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    std::span<Value* const> const results = std::span(values).subspan(inputs);
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
@@ -85,8 +90,8 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after
 }
 
 ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, After const& after) const {
-    for (std::size_t i = 0; i < inputs_; ++i) {
-        Variable const& v = *variables_[i];
+    for (std::size_t i = 0; i < inputs_.variables.size(); ++i) {
+        Variable const& v = *inputs_.variables[i];
         if (values[i]->empty())
             throw GraphError(std::string("the variable \"")
                                  .append(v.name())
@@ -95,7 +100,7 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, 
                                          : v.role() == Role::parameter ? "a parameter"
                                                                        : "written by no operator"));
     }
-    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
+    LimitedRun const limited(limiting_ == nullptr ? Limits{} : limiting_->limits);
     Buffer<Value*> in, out;
     bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -104,14 +109,18 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, 
         if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
         in.clear();
         out.clear();
-        for (std::size_t const v : uses.in) in.push_back(values[v]);
-        for (std::size_t const v : uses.out) out.push_back(values[v]);
-        if (uses.in_place) {
+        for (Place const v : uses.in) in.push_back(values[number(v)]);
+        for (Place const v : uses.out) out.push_back(values[number(v)]);
+        if (uses.may_move && end(uses.in[0]) == i) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
-        for (std::size_t const v : uses.last) values[v]->clear();
+        for (auto const* list : {&uses.in, &uses.out}) {
+            for (Place const v : *list) {
+                if (end(v) == i) values[number(v)]->clear();
+            }
+        }
         if (after) after(op);
     }
 }
@@ -164,7 +173,7 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
         Operator const& op = *order_[i];
         if (!op.kernel->checks_first) continue;
         in.clear();
-        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        for (Place const v : uses_[i].in) in.push_back(values[number(v)]);
         if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
         run_named(op, [&] {
             op.kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op.attributes, .only_checks = true});
@@ -172,40 +181,51 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
     }
 }
 
-ROWAN_FUNCTION void NetOrder::find_uses() {
-    variables_.clear();
-    std::unordered_map<Variable const*, std::size_t> numbers;
-    auto const add = [&](Variable* v) {
-        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
-    };
-    std::unordered_set<Variable const*> written;
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->inputs) {
-            if (!written.contains(v)) add(v);
-        }
-        written.insert(op->outputs.begin(), op->outputs.end());
-    }
-    inputs_ = variables_.size();
-    uses_.assign(order_.size(), {});
-    std::unordered_map<Variable const*, std::size_t> last;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        for (Variable* const v : order_[i]->outputs) add(v);
-        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable const* v : *list) {
-                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
-                last[v] = i;
+ROWAN_FUNCTION NetOrder::Uses NetOrder::uses_of(Operator const& op) {
+    Uses uses;
+    auto const find = [this](std::vector<Variable*> const& variables, Variables& of_new, std::vector<Place>& to) {
+        for (Variable* const v : variables) {
+            if (auto const found = places_.find(v); found != places_.end()) {
+                to.push_back(found->second);
+                continue;
             }
+            auto const k = static_cast<Place>(of_new.variables.size());
+            to.push_back(&of_new == &results_ ? ~k : k);
+            of_new.variables.push_back(v);
+            of_new.ends.push_back(kept);
+            places_.emplace(v, to.back());
         }
+    };
+    find(op.inputs, inputs_, uses.in);
+    find(op.outputs, results_, uses.out);
+    uses.may_move = op.kernel->in_place && std::ranges::count(uses.in, uses.in[0]) == 1;
+    return uses;
+}
+
+ROWAN_FUNCTION void NetOrder::add(Operator& op) {
+    std::size_t const before[] = {inputs_.variables.size(), results_.variables.size(), uses_.size()};
+    try {
+        uses_.push_back(uses_of(op));
+        order_.push_back(&op);
+    } catch (...) {
+        auto const forget = [this](Variables& list, std::size_t size) {
+            while (list.variables.size() > size) {
+                places_.erase(list.variables.back());
+                list.variables.pop_back();
+            }
+            list.ends.resize(size);
+        };
+        forget(inputs_, before[0]);
+        forget(results_, before[1]);
+        uses_.resize(before[2]);
+        throw;
     }
-    for (auto const& [v, i] : last) {
-        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            uses_[i].last.push_back(numbers.at(v));
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Uses& uses = uses_[i];
-        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
-                        std::ranges::count(uses.in, uses.in[0]) == 1;
-    }
+    auto const use = [&, i = order_.size() - 1](Variable const& v, Place p) {
+        bool const clears = v.role() == Role::temporary && !v.writers().empty() && !outputs_.contains(&v);
+        (p < 0 ? results_ : inputs_).ends[index(p)] = clears ? i : kept;
+    };
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) use(*op.inputs[k], uses_.back().in[k]);
+    for (std::size_t k = 0; k < op.outputs.size(); ++k) use(*op.outputs[k], uses_.back().out[k]);
 }
 
 }  // namespace rowan::inline v0::detail

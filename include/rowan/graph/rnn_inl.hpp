@@ -196,10 +196,8 @@ ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outsi
     for (StepNet::Static const& s : net.statics) f(op, first + s.from, outside);
     OutsideOf const out_of_step = [&](Variable* v) -> Variable* {
         if (v == net.x) return outside(op.inputs[0]);
-        for (StepNet::Static const& s : net.statics)
-            if (v == s.value) return outside(op.inputs[first + s.from]);
-        auto const at = std::ranges::find(net.outer, v) - net.outer.begin();
-        return at == std::ssize(net.outer) ? nullptr : outside(op.inputs[first + static_cast<std::size_t>(at)]);
+        auto const at = net.outer_of(*v);
+        return at ? outside(op.inputs[first + *at]) : nullptr;
     };
     for (auto const* const phase : {&net.forward.before, &net.forward.each, &net.forward.after})
         for (StepOp const& step : *phase) detail::each_read(*step.op, out_of_step, f);

@@ -55,6 +55,7 @@ struct Operator {
     std::function<void()> build_backward = nullptr;
     /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
     std::vector<std::string> inner_names = {};
+    bool leaves = false;  ///< whether its scope removes it from the lists of readers and writers
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
@@ -139,6 +140,7 @@ private:
     Scope* scope_;
     Value value_;
     std::vector<Operator*> readers_, writers_;
+    bool left_ = false;  // while a scope removes operators: whether these lists lack them
 };
 
 /// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. A scope is for one
@@ -174,7 +176,7 @@ public:
     void drop_scopes() noexcept;
     /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
     /// those variables outlive it.
-    /// cost     for each operator, the number of readers of its inputs
+    /// cost     one pass over the operators and over the readers of their inputs
     void forget_readers() noexcept;
     Limits limits;  ///< of the runs of nets whose first output belongs to this scope
 
@@ -210,6 +212,9 @@ private:
     friend class detail::ScopeRollback;
     friend class detail::ScopeUse;
     friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
+
+    // Removes operators from `first` on from the lists of readers and writers, or only from those of other scopes.
+    void unlink(std::size_t first, bool own) noexcept;
 
     // Removes all variables and operators but the first ones.
     void truncate(std::size_t variables, std::size_t operators) noexcept;

@@ -49,21 +49,29 @@ ROWAN_FUNCTION Scope& Scope::new_scope() {
 
 ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
 
-ROWAN_FUNCTION void Scope::forget_readers() noexcept {
-    for (auto const& op : operators_) {
-        for (Variable* const v : op->inputs) {
-            if (&v->scope() != this) std::erase(v->readers_, op.get());
+ROWAN_FUNCTION void Scope::unlink(std::size_t first, bool own) noexcept {
+    auto const some = std::span(operators_).subspan(first);
+    auto const each = [&](auto const& f) {
+        for (auto const& op : some) {
+            for (auto const* list : {&op->inputs, &op->outputs}) {
+                for (Variable* const v : *list) f(*v);
+            }
         }
-    }
+    };
+    for (auto const& op : some) op->leaves = true;
+    each([&](Variable& v) {
+        if (std::exchange(v.left_, true) || (!own && v.scope_ == this)) return;
+        for (auto* list : {&v.readers_, &v.writers_}) std::erase_if(*list, [](Operator const* op) { return op->leaves; });
+    });
+    each([](Variable& v) { v.left_ = false; });
+    for (auto const& op : some) op->leaves = false;
 }
 
+ROWAN_FUNCTION void Scope::forget_readers() noexcept { unlink(0, false); }
+
 ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
-    while (operators_.size() > operators) {
-        Operator const& op = *operators_.back();
-        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
-        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
-        operators_.pop_back();
-    }
+    unlink(operators, true);
+    while (operators_.size() > operators) operators_.pop_back();
     while (variables_.size() > variables) {
         if (auto const found = by_name_.find(variables_.back()->name());
             found != by_name_.end() && found->second == variables_.back().get())

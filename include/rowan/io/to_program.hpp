@@ -203,7 +203,10 @@ private:
         auto const call = [&](Variable const& v) {
             if (&v.scope() != &scope || names_.contains(&v)) return;
             std::string free = v.name();
-            while (!taken_.insert(free).second) free.append("~");
+            for (auto& k = tildes_[free]; !taken_.insert(free).second; ++k) {
+                free = v.name() + "~";
+                if (k > 0) free.append(std::to_string(k + 1));  // "fc_0.out_0~", then "fc_0.out_0~2"
+            }
             names_.emplace(&v, std::move(free));
         };
         for (Variable const* v : given) call(*v);
@@ -224,6 +227,7 @@ private:
     ProgramDesc program_;
     std::unordered_map<Variable const*, std::string> names_;
     std::unordered_set<std::string> taken_;
+    std::unordered_map<std::string, std::size_t> tildes_;  // how many of a name with numbers are known to be taken
     std::unordered_set<Variable const*> declared_;
 };
 

@@ -19,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,9 @@ public:
             if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
             out_.push_back(net_.number(*v));
         }
+        std::unordered_set<std::size_t> later;
+        again_.resize(out_.size());
+        for (std::size_t i = out_.size(); i-- > 0;) again_[i] = !later.insert(out_[i]).second;
         auto const inputs = net_.inputs();
         given_.resize(inputs.size());
         places_.resize(net_.variables(), nullptr);
@@ -111,9 +115,7 @@ public:
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
         for (std::size_t i = 0; i < out_.size(); ++i) {
-            bool again = false;  // an output may be asked for twice
-            for (std::size_t k = i + 1; k < out_.size(); ++k) again = again || out_[k] == out_[i];
-            results[i] = again ? values[out_[i]].share() : std::move(values[out_[i]]);
+            results[i] = again_[i] ? values[out_[i]].share() : std::move(values[out_[i]]);
         }
     }
 
@@ -133,6 +135,7 @@ private:
     NetOrder net_;
     PredictorOptions options_;
     std::vector<std::size_t> out_;  // the numbers of the outputs
+    std::vector<bool> again_;       // for each, whether it is asked for once more
     Buffer<Value> given_;           // by number: parameters and constants
     Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
     std::unique_ptr<IdlePools> pools_;

@@ -174,8 +174,9 @@ private:
     std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
     double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
-    /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    /// errors   GraphError if a name is not that of a parameter
+    template <class Named>
+    void check_parameters(Named const& given, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 

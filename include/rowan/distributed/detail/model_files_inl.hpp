@@ -41,17 +41,12 @@ ROWAN_FUNCTION ShardSave model_save(Variable& predict, Parameters const& paramet
     return save;
 }
 
-/// The table of which a name is that of the table or of a state, or nullptr.
-inline Variable* table_of(std::span<TableLookups const> tables, std::string const& name) {
-    auto const at = std::ranges::find_if(tables, [&](TableLookups const& t) { return belongs_to(name, *t.table); });
-    return at == tables.end() ? nullptr : at->table;
-}
-
 ROWAN_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks) {
-    auto const tables = table_lookups(net);
+    TableNames tables;
+    for (auto const& t : table_lookups(net)) tables.add(t.table);
     ShardSave save{.partition = {.ranks = ranks}, .step = parameters.steps};
     for (auto const& [name, value] : parameters) {
-        Variable const* const table = table_of(tables, name);
+        Variable const* const table = tables.find(name);
         Variable const* const v = net.scope().find(name);
         if (table == nullptr && v != nullptr && v->sharded())
             throw GraphError(std::string("save_parameters: the net does not read the sharded table ")
@@ -127,7 +122,8 @@ inline std::span<std::byte> own_elements(CheckpointEntry& entry, Partition const
 
 ROWAN_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved, Parameters& parameters,
                                                       MakeValue const& make) {
-    auto const tables = table_lookups(net);
+    TableNames tables;
+    for (auto const& t : table_lookups(net)) tables.add(t.table);
     std::string const path = saved.file.path(), shard = saved.shard_path(0);
     for (std::string const& name : saved.file.names()) {
         if (name != "@steps" && !TableIndex::has_name(name))
@@ -136,7 +132,7 @@ ROWAN_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards
     std::vector<ShardRows> all;
     for (auto const& value : saved.values()) {
         std::string const& name = value.first;
-        Variable const* const table = table_of(tables, name);
+        Variable const* const table = tables.find(name);
         if (table == nullptr)
             of_another_net(shard, " has rows of \"", name, "\", which is no sharded table of this net");
         Partition const own = shards_of(*table, saved.ranks());

@@ -100,7 +100,7 @@ private:
     void find_uses();
 
     std::vector<Operator*> order_;
-    std::unordered_map<Variable const*, std::size_t> number_;
+    std::unordered_map<Variable const*, std::size_t> number_, outer_number_;
     std::size_t forward_ = 0;
 };
 

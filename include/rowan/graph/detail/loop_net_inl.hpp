@@ -31,8 +31,7 @@ ROWAN_FUNCTION void LoopNet::build() {
 }
 
 ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
-    if (&v.scope() != scope)
-        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
@@ -49,7 +48,7 @@ ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
 }
 
 ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
-    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+    if (&v.scope() != scope && outer_number_.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
 ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
@@ -90,10 +89,11 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
         op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
                       !results.contains(first.number);
     }
+    std::unordered_map<Variable const*, int> uses;  // as the next value of a state
+    for (State const& s : states) ++uses[s.after];
     for (State& s : states) {
         Place const p = place(*s.after);
-        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
-                  std::ranges::count(states, s.after, &State::after) == 1;
+        s.moves = p.kind == Place::forward && !kept.contains(p.number) && uses[s.after] == 1;
     }
     auto live = kept;
     keep(live, place(*condition), Place::forward);

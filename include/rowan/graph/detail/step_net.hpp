@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -76,8 +77,12 @@ struct StepNet {
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
     /// Whether a step reads outer variable k by sequences.
-    bool is_static(std::size_t k) const {
-        return std::ranges::any_of(statics, [k](Static const& s) { return s.from == k; });
+    bool is_static(std::size_t k) const { return static_outer_.contains(k); }
+
+    /// The index in `outer` of what the step reads as `v`, as a whole or by sequences, if it does.
+    std::optional<std::size_t> outer_of(Variable const& v) const {
+        auto const found = outer_number_.find(&v);
+        return found == outer_number_.end() ? std::nullopt : std::optional(found->second);
     }
 
     /// Whether only a run tells the width of the output or of a state.
@@ -166,6 +171,8 @@ private:
     std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
     std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;
+    std::unordered_map<Variable const*, std::size_t> outer_number_;  // of `outer`, and of the values of static inputs
+    std::unordered_set<std::size_t> static_outer_;                   // of `outer`, those read by sequences
 };
 
 }  // namespace rowan::inline v0::detail

@@ -15,14 +15,16 @@ ROWAN_FUNCTION void StepNet::build() {
     auto order = trace(targets, scope);
     for (Operator* const op : order) {
         for (Variable* const v : op->inputs) {
-            if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
+            if (&v->scope() != scope && outer_number_.try_emplace(v, outer.size()).second) outer.push_back(v);
         }
         if (!op->kernel->is<static_input_op>()) continue;
         if (&op->inputs[0]->scope() == scope)
             throw GraphError("layer::rnn: a static input is a variable of the step itself");
         marks_.push_back(op);
-        auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
-        statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
+        std::size_t const from = outer_number_.at(op->inputs[0]);
+        statics.push_back({op->outputs[0], from});
+        outer_number_.emplace(op->outputs[0], from);
+        static_outer_.insert(from);
     }
     std::erase_if(order, [](Operator const* op) { return op->kernel->is<static_input_op>(); });
     std::unordered_set<Variable const*> loop, needed;
@@ -49,8 +51,7 @@ ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
 }
 
 ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
-    if (&v.scope() != scope)
-        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     return {rows_.contains(&v)        ? Place::rows
             : of_a_step_.contains(&v) ? Place::of_a_step
                                       : Place::whole,
@@ -144,7 +145,7 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 
 ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
     return std::ranges::any_of(
-        statics, [&](Static const& s) { return std::ranges::find(op.inputs, s.value) != op.inputs.end(); });
+        op.inputs, [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {

@@ -80,6 +80,25 @@ ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
     return false;
 }
 
+/// The name, or the name with "~1", "~2" and so on. Of n variables with one name, each asks for O(log n) of them.
+template <class Taken>
+std::string free_name(std::string name, Taken const& taken) {
+    if (!taken(name)) return name;
+    std::size_t const size = name.append("~").size();
+    auto const is_taken = [&](std::size_t k) {
+        name.resize(size);
+        return taken(name.append(std::to_string(k)));
+    };
+    std::size_t free = 1, last = 0;  // all up to `last` are taken
+    while (is_taken(free)) last = std::exchange(free, 2 * free);
+    while (free - last > 1) {
+        std::size_t const middle = last + (free - last) / 2;
+        (is_taken(middle) ? last : free) = middle;
+    }
+    name.resize(size);
+    return name.append(std::to_string(free));
+}
+
 ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
@@ -103,21 +122,21 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 std::string base = prefix;
                 base.append(slots[k]).append("_");
                 auto const held = in_slot(variables, slots.size(), k);
+                std::size_t number = 0;  // none that is smaller is free
                 for (std::size_t i = 0; i < held.size(); ++i) {
                     if (!known.insert(held[i]).second) continue;
-                    std::size_t number = i;
+                    number = std::max(number, i);
                     while (!taken.insert(base + std::to_string(number)).second) ++number;
-                    names.emplace_back(held[i], base + std::to_string(number));
+                    names.emplace_back(held[i], base + std::to_string(number++));
                 }
             }
         };
         std::size_t const first = op->inputs.size() - op->inner_names.size();
         for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
             if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
-            std::string const base = prefix + op->inner_names[i];
-            std::string free = base;
-            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
-            names.emplace_back(op->inputs[first + i], free);
+            auto free = free_name(prefix + op->inner_names[i], [&](auto const& name) { return taken.contains(name); });
+            taken.insert(free);
+            names.emplace_back(op->inputs[first + i], std::move(free));
         }
         name(op->inputs, op->kernel->inputs);
         name(op->outputs, op->kernel->outputs);
@@ -128,11 +147,13 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
 ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
                                                              std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
+    std::unordered_map<Variable const*, std::string*> named;
+    for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
     for (auto& [v, name] : names_of(order)) {
         if (&v->scope() == &scope) {
             if (v->name().empty()) scope.set_name(*v, std::move(name), false);
-        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
-            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
+        } else if (auto const at = named.find(v); at != named.end()) {
+            *at->second = std::move(name);
         }
     }
     return inner;
@@ -141,11 +162,15 @@ ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator*
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
+    auto const named = [](Variable const* v) { return !v->name().empty(); };
+    if (std::ranges::all_of(order, [&](Operator const* op) {
+            return std::ranges::all_of(op->inputs, named) && std::ranges::all_of(op->outputs, named);
+        }))
+        return;
     for (auto& [v, name] : names_of(order)) {
         if (!v->name().empty()) continue;
-        std::string free = name;
-        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
-        v->scope().set_name(*v, std::move(free), false);
+        auto const taken = [&scope = v->scope()](std::string const& at) { return scope.find(at) != nullptr; };
+        v->scope().set_name(*v, free_name(std::move(name), taken), false);
     }
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -23,10 +24,10 @@ public:
     DeferredTables& operator=(DeferredTables const&) = delete;
     ~DeferredTables();
 
-    /// Adds a table that the net of a cost reads; with `all_rows`, each step reads all of its rows besides.
+    /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
     /// errors   GraphError if another trainer defers its updates, too
-    /// cost     one pass over the net
-    void add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps, bool all_rows);
+    /// cost     O(lookups)
+    void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
 
     /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
     /// in `read` whose updates another trainer defers.
@@ -47,6 +48,7 @@ private:
     Table const* find(Variable const& table) const;
 
     std::vector<Table> tables_;
+    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
 };
 
 }  // namespace rowan::inline v0::detail

@@ -6,8 +6,8 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 
-#include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -22,25 +22,27 @@ ROWAN_FUNCTION DeferredTables::~DeferredTables() {
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps,
-                                        bool all_rows) {
+ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
+                                        std::optional<TableLookups> lookups) {
     if (table.catch_up)
         throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
-    Table added{&table, std::move(steps), all_rows ? std::nullopt : lookups_of(cost, table)};
+    Table added{&table, std::move(steps), std::move(lookups)};
     if (!added.lookups) added.steps->flush_each_step();
+    places_.emplace(&table, tables_.size());
     tables_.push_back(added);
     table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
 }
 
 ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
-    auto const at = std::ranges::find(tables_, &table, &Table::variable);
-    return at == tables_.end() ? nullptr : &*at;
+    auto const at = places_.find(&table);
+    return at == places_.end() ? nullptr : &tables_[at->second];
 }
 
 ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
                                              std::span<Variable* const> others) const {
+    std::unordered_set<Variable const*> const other(others.begin(), others.end());
     for (Table const& t : tables_) {
-        if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+        if (t.lookups && !other.contains(t.variable))
             t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
     }
 }

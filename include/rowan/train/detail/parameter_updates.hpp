@@ -20,6 +20,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -74,14 +75,13 @@ public:
     /// rank.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
-    /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
-    bool begins_with_average(Variable const& v) const {
-        for (auto const& update : averages_) {
-            for (std::size_t i = 1; i < update.states.size(); ++i) {  // 0 is the average
-                if (update.states[i] == &v) return true;
-            }
+    /// The states that begin with an average, so that a resumed training may lack them.
+    std::unordered_set<Variable const*> begin_with_average() const {
+        std::unordered_set<Variable const*> all;
+        for (auto const& update : averages_) {  // state 0 is the average
+            if (!update.states.empty()) all.insert(update.states.begin() + 1, update.states.end());
         }
-        return false;
+        return all;
     }
     /// Calls f(parameter, missed steps) for each parameter whose row-sparse updates are deferred.
     template <class F>

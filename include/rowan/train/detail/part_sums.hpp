@@ -40,6 +40,7 @@ enum class RowsOf { others, some, all };
 struct FusedSums {
     std::vector<std::size_t> which;
     std::vector<std::size_t> elements;  // of each
+    std::size_t bytes = 0;              // of all
     std::size_t ready = 0;              // after so many operators all are computed
     std::unique_ptr<BegunSum> sum = {};
     bool gathers = false;

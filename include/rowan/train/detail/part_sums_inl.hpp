@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -50,13 +49,12 @@ ROWAN_FUNCTION void PartSums::fuse() {
         std::size_t elements = 1;
         for (auto const dim : nodes_[i].shape()) elements *= dim;
         auto const open = std::ranges::find_if(fused_, [&](FusedSums const& f) {
-            bool const full =
-                std::accumulate(f.elements.begin(), f.elements.end(), std::size_t{0}) * type.sum_bytes >= enough;
-            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || !full);
+            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || f.bytes < enough);
         });
         auto& f = open == fused_.end() ? fused_.emplace_back() : *open;
         f.which.push_back(i);
         f.elements.push_back(elements);
+        f.bytes += elements * type.sum_bytes;
         f.ready = ready_.empty() ? 0 : ready_[i];
     }
     std::ranges::stable_sort(fused_, {}, &FusedSums::ready);

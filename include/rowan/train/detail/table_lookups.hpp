@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -41,9 +42,10 @@ struct TableLookups {
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
 
-/// The data whose ids are looked up in a table, or nothing if the net reads it in another way, too.
+/// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
+/// way, too.
 /// cost     one pass over the net
-std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
+std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
@@ -66,11 +68,24 @@ void visit_ids(Value const& v, F const& f) {
     }
 }
 
-/// Whether it is the name of the table or of one of its states.
-inline bool belongs_to(std::string_view name, Variable const& table) {
-    std::string_view const own = table.name();
-    return name.starts_with(own) && (name.size() == own.size() || name[own.size()] == '@');
-}
+/// Finds the table of which a name is that of the table or of one of its states.
+class TableNames {
+public:
+    void add(Variable* table) { tables_.emplace(table->name(), table); }
+    /// The table, or nullptr if it is another name; of several, the one with the longest name.
+    /// cost     O(length of the name)
+    Variable* find(std::string_view name) const {
+        auto found = tables_.find(name);
+        for (auto at = name.rfind('@'); found == tables_.end() && at != std::string_view::npos; at = name.rfind('@')) {
+            name = name.substr(0, at);
+            found = tables_.find(name);
+        }
+        return found == tables_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::unordered_map<std::string_view, Variable*> tables_;  // by names, which the tables keep
+};
 
 }  // namespace rowan::inline v0::detail
 

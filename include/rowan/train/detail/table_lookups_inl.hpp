@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string>
+#include <tuple>
 
 namespace rowan::inline v0::detail {
 
@@ -70,9 +72,16 @@ inline std::optional<std::int64_t> unknown_of(Operator const& op) {
     return {};
 }
 
-inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
-    if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
-}
+/// Adds lookups to tables, each once.
+class AddedLookups {
+public:
+    void add(TableLookups& to, TableLookups::Lookup const& lookup) {
+        if (added_.emplace(to.table, lookup.ids, lookup.unknown).second) to.lookups.push_back(lookup);
+    }
+
+private:
+    std::set<std::tuple<Variable const*, Variable const*, std::optional<std::int64_t>>> added_;
+};
 
 /// Calls f for all that the operators read, also in the steps of recurrent layers.
 inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
@@ -83,22 +92,22 @@ inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f)
 
 inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
 
-ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
-    TableLookups all{&table};
-    bool known = true;
+ROWAN_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
+    std::unordered_map<Variable const*, std::optional<TableLookups>> all;
+    AddedLookups added;
     each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
-        if (op.inputs[slot] != &table) return;
-        bool declared = false;
+        Variable* const table = op.inputs[slot];
+        auto& of_table = all.try_emplace(table, TableLookups{table}).first->second;
+        bool known = false;
         for (SlotLookup const& of : op.kernel->lookups) {
             if (of.table != slot) continue;
             Variable const* const ids = outside(op.inputs[of.ids]);
-            known = known && is_data(ids);
-            add_lookup(all, {ids, unknown_of(op)});
-            declared = true;
+            known = is_data(ids);
+            if (!known) break;
+            if (of_table) added.add(*of_table, {ids, unknown_of(op)});
         }
-        known = known && declared;
+        if (!known) of_table.reset();
     });
-    if (!known) return {};
     return all;
 }
 
@@ -106,6 +115,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
+    std::unordered_map<Variable const*, std::size_t> places;
+    AddedLookups added;
     each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
         Variable* const table = op.inputs[slot];
         if (!table->sharded()) return;
@@ -124,9 +135,9 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                                  .append(describe(*op.inputs[1]))
                                  .append(": they must be layer::data, or the elements of it that a step reads, as the "
                                          "rows are fetched before the net runs"));
-        auto at = std::ranges::find(all, table, &TableLookups::table);
-        if (at == all.end()) at = all.insert(at, {table});
-        add_lookup(*at, {ids, unknown_of(op)});
+        auto const [place, is_new] = places.try_emplace(table, all.size());
+        if (is_new) all.push_back({table});
+        added.add(all[place->second], {ids, unknown_of(op)});
     });
     return all;
 }

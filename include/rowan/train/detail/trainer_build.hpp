@@ -18,6 +18,10 @@
 #include <cmath>
 #include <exception>
 #include <new>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -35,9 +39,11 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         detail::add_options(same, options);
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
+        detail::TableNames tables;
+        for (Variable* const t : sharded_) tables.add(t);
         std::erase_if(all, [&](Variable const* v) {
-            return std::ranges::any_of(sharded_,
-                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+            auto const* const table = tables.find(v->name());
+            return table != nullptr && table != v;
         });
         detail::add_variables(same, all, "first value");
     });
@@ -65,15 +71,15 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    check_parameters(options.optimizers, "for the optimizer that names it");
+    check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
     auto const traced = detail::trace(std::array{&cost_});
+    std::unordered_set<Variable const*> made;
+    for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
-        if (v == nullptr || std::ranges::none_of(traced, [&](Operator const* op) {
-                return std::ranges::find(op->outputs, v) != op->outputs.end();
-            }))
+        if (v == nullptr || !made.contains(v))
             throw GraphError(std::string("options.keep has ")
                                  .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
                                  .append(", which is no result of the operators that the cost needs"));
@@ -116,8 +122,10 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
+    std::optional<std::unordered_map<Variable const*, std::optional<detail::TableLookups>>> lookups;
     updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
-        deferred_.add(cost_, table, steps, static_cast<bool>(options.average));
+        if (!lookups) lookups.emplace(detail::all_lookups(cost_));
+        deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
     });
     begin(options.resume, options.initial);
 }
@@ -126,17 +134,18 @@ template <class T, class Device>
 void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     if (resume != nullptr && !initial.empty())
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    check_parameters(initial, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
     updates_->prepare(steps_, *first_factor_,
                       true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
+    auto const from_average = updates_->begin_with_average();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v))
             detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
@@ -166,11 +175,10 @@ void Trainer<T, Device>::check_ranks() const {
     if (comm_.ranks() == nullptr) return;
     detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
         auto all = variables();
-        auto const leave_out = [&](Variable const& table) {
-            std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
-        };
-        for (Variable const* const table : sharded_) leave_out(*table);
-        updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+        detail::TableNames left_out;
+        for (Variable* const table : sharded_) left_out.add(table);
+        updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
+        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
         detail::add_variables(same, all, "value");
     });
 }
@@ -187,11 +195,15 @@ Parameters Trainer<T, Device>::parameters() const {
 
 template <class T, class Device>
 std::vector<std::size_t> Trainer<T, Device>::ready() const {
-    auto const order = net_->operators();
+    std::unordered_map<Variable const*, std::size_t> made;
+    std::size_t n = 0;
+    for (Operator const* op : net_->operators()) {
+        ++n;
+        for (Variable const* v : op->outputs) made[v] = n;
+    }
     auto const computed = [&](Variable const* v) {
-        std::size_t n = order.size();
-        while (n > 0 && std::ranges::find(order[n - 1]->outputs, v) == order[n - 1]->outputs.end()) --n;
-        return n;
+        auto const found = made.find(v);
+        return found == made.end() ? 0 : found->second;
     };
     std::size_t weighed = 0;
     if (weight_) {
@@ -245,11 +257,18 @@ std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<dou
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
-    auto const has_name = [&](Variable const* v) { return v->name() == name; };
-    if (std::ranges::any_of(parameters_, has_name)) return;
-    if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+template <class Named>
+void Trainer<T, Device>::check_parameters(Named const& given, char const* what, bool may_move) const {
+    if (given.empty()) return;
+    std::unordered_set<std::string_view> names;
+    for (Variable const* const v : parameters_) names.insert(v->name());
+    for (Moving const& m : moving_) {
+        if (may_move) names.insert(m.now->name());
+    }
+    for (auto const& [name, value] : given) {
+        if (!names.contains(name))
+            throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+    }
 }
 
 }  // namespace rowan::inline v0

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <unordered_set>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -131,10 +132,9 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
         std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
-        updates_->each_deferred([&](Variable const& table, auto const&) {
-            auto const at = std::ranges::find(sharded_, &table);
-            if (at != sharded_.end()) waits[static_cast<std::size_t>(at - sharded_.begin())] = true;
-        });
+        std::unordered_set<Variable const*> deferred;
+        updates_->each_deferred([&](Variable const& table, auto const&) { deferred.insert(&table); });
+        for (std::size_t t = 0; t < tables_.size(); ++t) waits[t] = deferred.contains(sharded_[t]);
         fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
     });
     return fetched;
