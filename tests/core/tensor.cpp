@@ -189,6 +189,34 @@ TEST_CASE("a tensor throws for a rank above the maximum", "[tensor][bad_input]")
     CHECK(most == Tensor<float>{{1, 2}, {3, 4}});
 }
 
+TEST_CASE("fewer indices than dims are refused, more are those of an expression", "[tensor][bad_input]") {
+    Tensor<float> column{{1}, {2}, {3}}, matrix{{1, 2, 3}, {4, 5, 6}}, cube = Tensor<float>::full({2, 2, 2}, 7);
+    Tensor<float> const row{10, 20, 30};
+    auto const one = "operator(): number of indices is 1, expected at least 2, the number of dims";
+    CHECK_THROWS_WITH(column(1), one);
+    CHECK_THROWS_WITH(std::as_const(column)(1), one);
+    CHECK_THROWS_WITH(column[1], one);
+    CHECK_THROWS_WITH(std::as_const(column)[1], one);
+    CHECK_THROWS_WITH((column[{1}]), one);
+    CHECK_THROWS_WITH(column.element(row.shape().begin(), row.shape().end()), one);
+    CHECK_THROWS_WITH(column.periodic(-1), one);
+    CHECK_THROWS_WITH((column + column)(1), one);
+    CHECK_THROWS_WITH(column(), "operator(): number of indices is 0, expected at least 2, the number of dims");
+    CHECK_THROWS_WITH(row(), "operator(): number of indices is 0, expected at least 1, the number of dims");
+    CHECK_THROWS_WITH(cube(1, 1), "operator(): number of indices is 2, expected at least 3, the number of dims");
+    CHECK_THROWS_AS(cube(1), rowan::ShapeError);
+    CHECK((column(1, 0) == 2 && row(1) == 20 && row[1] == 20 && (matrix[{1, 2}]) == 6 && matrix.periodic(-1, -1) == 6));
+    CHECK((matrix + row)(1, 2) == 36);
+    CHECK((row(5, 2) == 30 && row(0, 0, 1) == 20));  // the last ones count
+    CHECK((Tensor<float>::full({}, 4)() == 4 && Tensor<float>::full({}, 4)(1, 2) == 4));
+    CHECK(xt::sum(matrix)() == 21);
+    CHECK((xt::eval(xt::view(matrix, 1, xt::all()))(2) == 6 && xt::view(matrix, xt::all(), 1)(1) == 5));
+    CHECK((xt::transpose(matrix)(2, 1) == 6 && xt::broadcast(row, {4, 3})(3, 1) == 20));
+    matrix(0, 1) = 8;
+    matrix[{0, 2}] = 9;
+    CHECK(matrix == Tensor<float>{{1, 8, 9}, {4, 5, 6}});
+}
+
 TEST_CASE("rows, slices and elements outside a tensor throw", "[tensor][bad_input]") {
     Tensor<float> t{{1, 2}, {3, 4}};
     CHECK_THROWS_WITH(t.row(2), "row = 2 is not in [0, 2)");

@@ -15,6 +15,7 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -222,6 +223,33 @@ public:
     detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
     detail::KeptSpan<T const> row(std::size_t i) const&& { return {row(i), data_.memory()}; }
 
+    /// The element at one index per dim, which must be in range: `at` checks that. Of more indices the last ones count, as
+    /// an expression passes all of its own to each operand: `(matrix + row)(i, j)`. `t[i]` and `t[{i, j}]` are the same.
+    /// requires   each index is in [0, its dim)
+    /// errors   ShapeError if there are fewer than dims
+    /// cost     O(number of indices)
+    template <class... I>
+    T& operator()(I... i) {
+        check_count(sizeof...(I));
+        return container::operator()(i...);
+    }
+    template <class... I>
+    T const& operator()(I... i) const {
+        check_count(sizeof...(I));
+        return container::operator()(i...);
+    }
+    /// The same of a range of indices.
+    template <class I>
+    T& element(I first, I last) {
+        check_count(static_cast<std::size_t>(std::distance(first, last)));
+        return container::element(first, last);
+    }
+    template <class I>
+    T const& element(I first, I last) const {
+        check_count(static_cast<std::size_t>(std::distance(first, last)));
+        return container::element(first, last);
+    }
+
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
     /// cost     O(rank)
@@ -286,6 +314,12 @@ private:
 
     template <class E>
     E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    // xtensor would take the last dims, and index 0 of the others.
+    void check_count(std::size_t indices) const {
+        if (indices < this->dimension()) too_few(indices);
+    }
+    [[noreturn]] void too_few(std::size_t indices) const;
 
     template <std::integral... I>
     void check_index(I... i) const;

@@ -253,6 +253,12 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
 }
 
 template <class T>
+void Tensor<T, Cpu>::too_few(std::size_t indices) const {
+    throw ShapeError("operator(): number of indices", std::to_string(indices),
+                     std::string("at least ").append(std::to_string(this->dimension())).append(", the number of dims"));
+}
+
+template <class T>
 template <std::integral... I>
 void Tensor<T, Cpu>::check_index(I... i) const {
     auto const& shape = this->shape();
