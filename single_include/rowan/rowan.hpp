@@ -1846,6 +1846,33 @@ public:
     detail::KeptSpan<T> row(std::size_t i) && { return {row(i), data_.memory()}; }
     detail::KeptSpan<T const> row(std::size_t i) const&& { return {row(i), data_.memory()}; }
 
+    /// The element at one index per dim, which must be in range: `at` checks that. Of more indices the last ones count, as
+    /// an expression passes all of its own to each operand: `(matrix + row)(i, j)`. `t[i]` and `t[{i, j}]` are the same.
+    /// requires   each index is in [0, its dim)
+    /// errors   ShapeError if there are fewer than dims
+    /// cost     O(number of indices)
+    template <class... I>
+    T& operator()(I... i) {
+        check_count(sizeof...(I));
+        return container::operator()(i...);
+    }
+    template <class... I>
+    T const& operator()(I... i) const {
+        check_count(sizeof...(I));
+        return container::operator()(i...);
+    }
+    /// The same of a range of indices.
+    template <class I>
+    T& element(I first, I last) {
+        check_count(static_cast<std::size_t>(std::distance(first, last)));
+        return container::element(first, last);
+    }
+    template <class I>
+    T const& element(I first, I last) const {
+        check_count(static_cast<std::size_t>(std::distance(first, last)));
+        return container::element(first, last);
+    }
+
     /// The element at one index per dim.
     /// errors   IndexError unless each index is in [0, its dim); ShapeError if there are not as many as dims
     /// cost     O(rank)
@@ -1910,6 +1937,12 @@ private:
 
     template <class E>
     E const& checked_operand(xt::xexpression<E> const& e) const;
+
+    // xtensor would take the last dims, and index 0 of the others.
+    void check_count(std::size_t indices) const {
+        if (indices < this->dimension()) too_few(indices);
+    }
+    [[noreturn]] void too_few(std::size_t indices) const;
 
     template <std::integral... I>
     void check_index(I... i) const;
@@ -2179,6 +2212,12 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
         throw ShapeError("operand of compound assignment", detail::shape_text(from),
                          "a shape that broadcasts to " + detail::shape_text(to));
     return operand;
+}
+
+template <class T>
+void Tensor<T, Cpu>::too_few(std::size_t indices) const {
+    throw ShapeError("operator(): number of indices", std::to_string(indices),
+                     std::string("at least ").append(std::to_string(this->dimension())).append(", the number of dims"));
 }
 
 template <class T>
@@ -13690,6 +13729,7 @@ struct Operator {
     std::function<void()> build_backward = nullptr;
     /// Of an operator with a net of its own: the names of its last inputs in that net, such as "fc_0.w_0".
     std::vector<std::string> inner_names = {};
+    bool leaves = false;  ///< whether its scope removes it from the lists of readers and writers
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
@@ -13774,6 +13814,7 @@ private:
     Scope* scope_;
     Value value_;
     std::vector<Operator*> readers_, writers_;
+    bool left_ = false;  // while a scope removes operators: whether these lists lack them
 };
 
 /// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. A scope is for one
@@ -13809,7 +13850,7 @@ public:
     void drop_scopes() noexcept;
     /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
     /// those variables outlive it.
-    /// cost     for each operator, the number of readers of its inputs
+    /// cost     one pass over the operators and over the readers of their inputs
     void forget_readers() noexcept;
     Limits limits;  ///< of the runs of nets whose first output belongs to this scope
 
@@ -13845,6 +13886,9 @@ private:
     friend class detail::ScopeRollback;
     friend class detail::ScopeUse;
     friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
+
+    // Removes operators from `first` on from the lists of readers and writers, or only from those of other scopes.
+    void unlink(std::size_t first, bool own) noexcept;
 
     // Removes all variables and operators but the first ones.
     void truncate(std::size_t variables, std::size_t operators) noexcept;
@@ -13987,21 +14031,29 @@ ROWAN_FUNCTION Scope& Scope::new_scope() {
 
 ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
 
-ROWAN_FUNCTION void Scope::forget_readers() noexcept {
-    for (auto const& op : operators_) {
-        for (Variable* const v : op->inputs) {
-            if (&v->scope() != this) std::erase(v->readers_, op.get());
+ROWAN_FUNCTION void Scope::unlink(std::size_t first, bool own) noexcept {
+    auto const some = std::span(operators_).subspan(first);
+    auto const each = [&](auto const& f) {
+        for (auto const& op : some) {
+            for (auto const* list : {&op->inputs, &op->outputs}) {
+                for (Variable* const v : *list) f(*v);
+            }
         }
-    }
+    };
+    for (auto const& op : some) op->leaves = true;
+    each([&](Variable& v) {
+        if (std::exchange(v.left_, true) || (!own && v.scope_ == this)) return;
+        for (auto* list : {&v.readers_, &v.writers_}) std::erase_if(*list, [](Operator const* op) { return op->leaves; });
+    });
+    each([](Variable& v) { v.left_ = false; });
+    for (auto const& op : some) op->leaves = false;
 }
 
+ROWAN_FUNCTION void Scope::forget_readers() noexcept { unlink(0, false); }
+
 ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
-    while (operators_.size() > operators) {
-        Operator const& op = *operators_.back();
-        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
-        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
-        operators_.pop_back();
-    }
+    unlink(operators, true);
+    while (operators_.size() > operators) operators_.pop_back();
     while (variables_.size() > variables) {
         if (auto const found = by_name_.find(variables_.back()->name());
             found != by_name_.end() && found->second == variables_.back().get())
@@ -16844,6 +16896,8 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 // rowan/train/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
 
+#include <unordered_map>
+
 namespace rowan::inline v0::detail {
 
 /// A table of a net, and the data whose ids are looked up in it.
@@ -16872,9 +16926,10 @@ struct TableLookups {
     std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
 
-/// The data whose ids are looked up in a table, or nothing if the net reads it in another way, too.
+/// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
+/// way, too.
 /// cost     one pass over the net
-std::optional<TableLookups> lookups_of(Variable& target, Variable& table);
+std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
@@ -16897,11 +16952,24 @@ void visit_ids(Value const& v, F const& f) {
     }
 }
 
-/// Whether it is the name of the table or of one of its states.
-inline bool belongs_to(std::string_view name, Variable const& table) {
-    std::string_view const own = table.name();
-    return name.starts_with(own) && (name.size() == own.size() || name[own.size()] == '@');
-}
+/// Finds the table of which a name is that of the table or of one of its states.
+class TableNames {
+public:
+    void add(Variable* table) { tables_.emplace(table->name(), table); }
+    /// The table, or nullptr if it is another name; of several, the one with the longest name.
+    /// cost     O(length of the name)
+    Variable* find(std::string_view name) const {
+        auto found = tables_.find(name);
+        for (auto at = name.rfind('@'); found == tables_.end() && at != std::string_view::npos; at = name.rfind('@')) {
+            name = name.substr(0, at);
+            found = tables_.find(name);
+        }
+        return found == tables_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::unordered_map<std::string_view, Variable*> tables_;  // by names, which the tables keep
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -17055,6 +17123,25 @@ ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
     return false;
 }
 
+/// The name, or the name with "~1", "~2" and so on. Of n variables with one name, each asks for O(log n) of them.
+template <class Taken>
+std::string free_name(std::string name, Taken const& taken) {
+    if (!taken(name)) return name;
+    std::size_t const size = name.append("~").size();
+    auto const is_taken = [&](std::size_t k) {
+        name.resize(size);
+        return taken(name.append(std::to_string(k)));
+    };
+    std::size_t free = 1, last = 0;  // all up to `last` are taken
+    while (is_taken(free)) last = std::exchange(free, 2 * free);
+    while (free - last > 1) {
+        std::size_t const middle = last + (free - last) / 2;
+        (is_taken(middle) ? last : free) = middle;
+    }
+    name.resize(size);
+    return name.append(std::to_string(free));
+}
+
 ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
@@ -17078,21 +17165,21 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 std::string base = prefix;
                 base.append(slots[k]).append("_");
                 auto const held = in_slot(variables, slots.size(), k);
+                std::size_t number = 0;  // none that is smaller is free
                 for (std::size_t i = 0; i < held.size(); ++i) {
                     if (!known.insert(held[i]).second) continue;
-                    std::size_t number = i;
+                    number = std::max(number, i);
                     while (!taken.insert(base + std::to_string(number)).second) ++number;
-                    names.emplace_back(held[i], base + std::to_string(number));
+                    names.emplace_back(held[i], base + std::to_string(number++));
                 }
             }
         };
         std::size_t const first = op->inputs.size() - op->inner_names.size();
         for (std::size_t i = 0; i < op->inner_names.size(); ++i) {
             if (op->inner_names[i].empty() || !known.insert(op->inputs[first + i]).second) continue;
-            std::string const base = prefix + op->inner_names[i];
-            std::string free = base;
-            for (std::size_t k = 1; !taken.insert(free).second; ++k) free = base + "~" + std::to_string(k);
-            names.emplace_back(op->inputs[first + i], free);
+            auto free = free_name(prefix + op->inner_names[i], [&](auto const& name) { return taken.contains(name); });
+            taken.insert(free);
+            names.emplace_back(op->inputs[first + i], std::move(free));
         }
         name(op->inputs, op->kernel->inputs);
         name(op->outputs, op->kernel->outputs);
@@ -17103,11 +17190,13 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
 ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
                                                              std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
+    std::unordered_map<Variable const*, std::string*> named;
+    for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
     for (auto& [v, name] : names_of(order)) {
         if (&v->scope() == &scope) {
             if (v->name().empty()) scope.set_name(*v, std::move(name), false);
-        } else if (auto const at = std::ranges::find(outer, v); at != outer.end()) {
-            inner[static_cast<std::size_t>(at - outer.begin())] = std::move(name);
+        } else if (auto const at = named.find(v); at != named.end()) {
+            *at->second = std::move(name);
         }
     }
     return inner;
@@ -17116,11 +17205,15 @@ ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator*
 ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
+    auto const named = [](Variable const* v) { return !v->name().empty(); };
+    if (std::ranges::all_of(order, [&](Operator const* op) {
+            return std::ranges::all_of(op->inputs, named) && std::ranges::all_of(op->outputs, named);
+        }))
+        return;
     for (auto& [v, name] : names_of(order)) {
         if (!v->name().empty()) continue;
-        std::string free = name;
-        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
-        v->scope().set_name(*v, std::move(free), false);
+        auto const taken = [&scope = v->scope()](std::string const& at) { return scope.find(at) != nullptr; };
+        v->scope().set_name(*v, free_name(std::move(name), taken), false);
     }
 }
 
@@ -18646,7 +18739,9 @@ ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) 
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <string>
+#include <tuple>
 
 namespace rowan::inline v0::detail {
 
@@ -18699,9 +18794,16 @@ inline std::optional<std::int64_t> unknown_of(Operator const& op) {
     return {};
 }
 
-inline void add_lookup(TableLookups& to, TableLookups::Lookup const& lookup) {
-    if (std::ranges::find(to.lookups, lookup) == to.lookups.end()) to.lookups.push_back(lookup);
-}
+/// Adds lookups to tables, each once.
+class AddedLookups {
+public:
+    void add(TableLookups& to, TableLookups::Lookup const& lookup) {
+        if (added_.emplace(to.table, lookup.ids, lookup.unknown).second) to.lookups.push_back(lookup);
+    }
+
+private:
+    std::set<std::tuple<Variable const*, Variable const*, std::optional<std::int64_t>>> added_;
+};
 
 /// Calls f for all that the operators read, also in the steps of recurrent layers.
 inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
@@ -18712,22 +18814,22 @@ inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f)
 
 inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
 
-ROWAN_FUNCTION std::optional<TableLookups> lookups_of(Variable& target, Variable& table) {
-    TableLookups all{&table};
-    bool known = true;
+ROWAN_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
+    std::unordered_map<Variable const*, std::optional<TableLookups>> all;
+    AddedLookups added;
     each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
-        if (op.inputs[slot] != &table) return;
-        bool declared = false;
+        Variable* const table = op.inputs[slot];
+        auto& of_table = all.try_emplace(table, TableLookups{table}).first->second;
+        bool known = false;
         for (SlotLookup const& of : op.kernel->lookups) {
             if (of.table != slot) continue;
             Variable const* const ids = outside(op.inputs[of.ids]);
-            known = known && is_data(ids);
-            add_lookup(all, {ids, unknown_of(op)});
-            declared = true;
+            known = is_data(ids);
+            if (!known) break;
+            if (of_table) added.add(*of_table, {ids, unknown_of(op)});
         }
-        known = known && declared;
+        if (!known) of_table.reset();
     });
-    if (!known) return {};
     return all;
 }
 
@@ -18735,6 +18837,8 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
+    std::unordered_map<Variable const*, std::size_t> places;
+    AddedLookups added;
     each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
         Variable* const table = op.inputs[slot];
         if (!table->sharded()) return;
@@ -18753,9 +18857,9 @@ ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
                                  .append(describe(*op.inputs[1]))
                                  .append(": they must be layer::data, or the elements of it that a step reads, as the "
                                          "rows are fetched before the net runs"));
-        auto at = std::ranges::find(all, table, &TableLookups::table);
-        if (at == all.end()) at = all.insert(at, {table});
-        add_lookup(*at, {ids, unknown_of(op)});
+        auto const [place, is_new] = places.try_emplace(table, all.size());
+        if (is_new) all.push_back({table});
+        added.add(all[place->second], {ids, unknown_of(op)});
     });
     return all;
 }
@@ -19000,6 +19104,8 @@ ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
 
 // rowan/graph/net.hpp: Net, operators in topological order.
 
+#include <unordered_set>
+
 namespace rowan::inline v0 {
 
 namespace detail {
@@ -19040,12 +19146,14 @@ public:
     NetOrder() = default;
     /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
+    /// cost     O(inputs and results of the operator): the numbers of all others stay
     void append(Operator& op);
     std::span<Operator* const> operators() const& noexcept { return order_; }
     std::vector<Operator*> operators() && { return order_; }
-    std::span<Variable* const> inputs() const& noexcept { return std::span(variables_).first(inputs_); }
-    std::vector<Variable*> inputs() && { return {inputs().begin(), inputs().end()}; }
-    std::size_t variables() const noexcept { return variables_.size(); }
+    std::span<Variable* const> inputs() const& noexcept { return inputs_.variables; }
+    std::vector<Variable*> inputs() && { return std::move(inputs_.variables); }
+    std::size_t variables() const noexcept { return inputs_.variables.size() + results_.variables.size(); }
+    /// Its number, or variables() if the net does not have it.
     std::size_t number(Variable const& v) const;
 
     using After = std::function<void(Operator const&)>;
@@ -19059,25 +19167,40 @@ public:
     std::string dot() const;
 
 private:
-    // The numbers of the variables of an operator.
+    // An input's number, or ~k for result k: so results keep theirs when an operator is appended that reads new inputs.
+    using Place = std::ptrdiff_t;
+
+    // The places of the variables of an operator.
     struct Uses {
-        std::vector<std::size_t> in, out;
-        std::vector<std::size_t> last;  // to clear after the operator
-        bool in_place = false;          // result 0 takes the value of input 0
+        std::vector<Place> in, out;
+        bool may_move = false;  // result 0 may take the value of input 0, if nothing reads it afterwards
     };
+
+    struct Variables {
+        std::vector<Variable*> variables;
+        std::vector<std::size_t> ends;  // for each, the operator after which it is cleared, or `kept`
+    };
+    static constexpr auto kept = static_cast<std::size_t>(-1);
+
+    static std::size_t index(Place p) { return static_cast<std::size_t>(p < 0 ? ~p : p); }
+    std::size_t number(Place p) const { return index(p) + (p < 0 ? inputs_.variables.size() : 0); }
+    std::size_t end(Place p) const { return (p < 0 ? results_ : inputs_).ends[index(p)]; }
 
     static Variable& variable(Scope& scope, Variable& v);
 
     // Checks the operators after i that change inputs, so that all of them run or none.
     void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
 
-    void find_uses();
+    // Appends an operator whose variables have names. On an error nothing has changed.
+    void add(Operator& op);
+    Uses uses_of(Operator const& op);
 
     std::vector<Operator*> order_;
-    std::vector<Uses> uses_;            // for each operator
-    std::vector<Variable*> variables_;  // by number
-    std::size_t inputs_ = 0;
-    std::vector<Variable*> outputs_;
+    std::vector<Uses> uses_;  // for each operator
+    Variables inputs_, results_;
+    std::unordered_map<Variable const*, Place> places_;
+    std::unordered_set<Variable const*> outputs_;
+    Scope const* limiting_ = nullptr;  // that of the first output
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
 };
 
@@ -19099,7 +19222,7 @@ public:
 
     /// Appends an operator, such as one of an optimizer.
     /// errors   std::bad_alloc
-    /// cost     one pass over the net
+    /// cost     O(its inputs and results)
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.
@@ -19182,9 +19305,9 @@ ROWAN_FUNCTION void rethrow_in(std::string place) {
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <sstream>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -19214,40 +19337,45 @@ ROWAN_FUNCTION std::string describe(Operator const& op) {
 
 ROWAN_FUNCTION void throw_named(Operator const& op) { rethrow_in(describe(op)); }
 
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
-    order_ = trace(outputs);
-    name_variables(order_);
-    find_uses();
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs)
+    : outputs_(outputs.begin(), outputs.end()), limiting_(outputs.empty() ? nullptr : &outputs[0]->scope()) {
+    auto const order = trace(outputs);
+    name_variables(order);
+    for (Operator* const op : order) add(*op);
 }
 
 ROWAN_FUNCTION void NetOrder::append(Operator& op) {
-    order_.push_back(&op);
-    name_variables(std::span(&order_.back(), 1));
-    find_uses();
+    name_variables(std::array{&op});
+    add(op);
 }
 
 ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
-    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+    auto const found = places_.find(&v);
+    return found == places_.end() ? variables() : number(found->second);
 }
 
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    Buffer<Variable*> there(variables_.size());
+    std::size_t const inputs = inputs_.variables.size();
+    Buffer<Variable*> there;
+    there.reserve(variables());
     {
         auto const lock = lock_names(scope);
-        for (std::size_t i = 0; i < there.size(); ++i) there[i] = &variable(scope, *variables_[i]);
+        for (auto const* list : {&inputs_, &results_}) {
+            for (Variable* const v : list->variables) there.push_back(&variable(scope, *v));
+        }
     }
     ScopeUse use;  // of the variables that are written
-    for (Variable const* v : std::span(there).subspan(inputs_)) use.enter(v->scope());
+    for (Variable const* v : std::span(there).subspan(inputs)) use.enter(v->scope());
     for (std::size_t i = 0; i < order_.size(); ++i) {
         if (!order_[i]->kernel->checks_first) continue;
-        for (std::size_t const v : uses_[i].in) use.enter(there[v]->scope());
+        for (Place const v : uses_[i].in) use.enter(there[number(v)]->scope());
     }
     Buffer<Value*> values;
     values.reserve(there.size());
     for (Variable* const v : there) values.push_back(&v->value());
-    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    std::span<Value* const> const results = std::span(values).subspan(inputs);
     Buffer<Value> before(results.size());  // restored after an error
     for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
     try {
@@ -19259,8 +19387,8 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec, After const& after
 }
 
 ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, After const& after) const {
-    for (std::size_t i = 0; i < inputs_; ++i) {
-        Variable const& v = *variables_[i];
+    for (std::size_t i = 0; i < inputs_.variables.size(); ++i) {
+        Variable const& v = *inputs_.variables[i];
         if (values[i]->empty())
             throw GraphError(std::string("the variable \"")
                                  .append(v.name())
@@ -19269,7 +19397,7 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, 
                                          : v.role() == Role::parameter ? "a parameter"
                                                                        : "written by no operator"));
     }
-    LimitedRun const limited(outputs_.empty() ? Limits{} : outputs_[0]->scope().limits);
+    LimitedRun const limited(limiting_ == nullptr ? Limits{} : limiting_->limits);
     Buffer<Value*> in, out;
     bool updates = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -19278,14 +19406,18 @@ ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec, 
         if (op.kernel->checks_first && !std::exchange(updates, true)) check_updates(values, exec, i);
         in.clear();
         out.clear();
-        for (std::size_t const v : uses.in) in.push_back(values[v]);
-        for (std::size_t const v : uses.out) out.push_back(values[v]);
-        if (uses.in_place) {
+        for (Place const v : uses.in) in.push_back(values[number(v)]);
+        for (Place const v : uses.out) out.push_back(values[number(v)]);
+        if (uses.may_move && end(uses.in[0]) == i) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
-        for (std::size_t const v : uses.last) values[v]->clear();
+        for (auto const* list : {&uses.in, &uses.out}) {
+            for (Place const v : *list) {
+                if (end(v) == i) values[number(v)]->clear();
+            }
+        }
         if (after) after(op);
     }
 }
@@ -19338,7 +19470,7 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
         Operator const& op = *order_[i];
         if (!op.kernel->checks_first) continue;
         in.clear();
-        for (std::size_t const v : uses_[i].in) in.push_back(values[v]);
+        for (Place const v : uses_[i].in) in.push_back(values[number(v)]);
         if (std::ranges::any_of(in, [](Value const* v) { return v->empty(); })) continue;  // written later
         run_named(op, [&] {
             op.kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op.attributes, .only_checks = true});
@@ -19346,40 +19478,51 @@ ROWAN_FUNCTION void NetOrder::check_updates(std::span<Value* const> values, AnyE
     }
 }
 
-ROWAN_FUNCTION void NetOrder::find_uses() {
-    variables_.clear();
-    std::unordered_map<Variable const*, std::size_t> numbers;
-    auto const add = [&](Variable* v) {
-        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
-    };
-    std::unordered_set<Variable const*> written;
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->inputs) {
-            if (!written.contains(v)) add(v);
-        }
-        written.insert(op->outputs.begin(), op->outputs.end());
-    }
-    inputs_ = variables_.size();
-    uses_.assign(order_.size(), {});
-    std::unordered_map<Variable const*, std::size_t> last;
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        for (Variable* const v : order_[i]->outputs) add(v);
-        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable const* v : *list) {
-                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
-                last[v] = i;
+ROWAN_FUNCTION NetOrder::Uses NetOrder::uses_of(Operator const& op) {
+    Uses uses;
+    auto const find = [this](std::vector<Variable*> const& variables, Variables& of_new, std::vector<Place>& to) {
+        for (Variable* const v : variables) {
+            if (auto const found = places_.find(v); found != places_.end()) {
+                to.push_back(found->second);
+                continue;
             }
+            auto const k = static_cast<Place>(of_new.variables.size());
+            to.push_back(&of_new == &results_ ? ~k : k);
+            of_new.variables.push_back(v);
+            of_new.ends.push_back(kept);
+            places_.emplace(v, to.back());
         }
+    };
+    find(op.inputs, inputs_, uses.in);
+    find(op.outputs, results_, uses.out);
+    uses.may_move = op.kernel->in_place && std::ranges::count(uses.in, uses.in[0]) == 1;
+    return uses;
+}
+
+ROWAN_FUNCTION void NetOrder::add(Operator& op) {
+    std::size_t const before[] = {inputs_.variables.size(), results_.variables.size(), uses_.size()};
+    try {
+        uses_.push_back(uses_of(op));
+        order_.push_back(&op);
+    } catch (...) {
+        auto const forget = [this](Variables& list, std::size_t size) {
+            while (list.variables.size() > size) {
+                places_.erase(list.variables.back());
+                list.variables.pop_back();
+            }
+            list.ends.resize(size);
+        };
+        forget(inputs_, before[0]);
+        forget(results_, before[1]);
+        uses_.resize(before[2]);
+        throw;
     }
-    for (auto const& [v, i] : last) {
-        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            uses_[i].last.push_back(numbers.at(v));
-    }
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-        Uses& uses = uses_[i];
-        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
-                        std::ranges::count(uses.in, uses.in[0]) == 1;
-    }
+    auto const use = [&, i = order_.size() - 1](Variable const& v, Place p) {
+        bool const clears = v.role() == Role::temporary && !v.writers().empty() && !outputs_.contains(&v);
+        (p < 0 ? results_ : inputs_).ends[index(p)] = clears ? i : kept;
+    };
+    for (std::size_t k = 0; k < op.inputs.size(); ++k) use(*op.inputs[k], uses_.back().in[k]);
+    for (std::size_t k = 0; k < op.outputs.size(); ++k) use(*op.outputs[k], uses_.back().out[k]);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -19457,6 +19600,9 @@ public:
             if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
             out_.push_back(net_.number(*v));
         }
+        std::unordered_set<std::size_t> later;
+        again_.resize(out_.size());
+        for (std::size_t i = out_.size(); i-- > 0;) again_[i] = !later.insert(out_[i]).second;
         auto const inputs = net_.inputs();
         given_.resize(inputs.size());
         places_.resize(net_.variables(), nullptr);
@@ -19493,9 +19639,7 @@ public:
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
         for (std::size_t i = 0; i < out_.size(); ++i) {
-            bool again = false;  // an output may be asked for twice
-            for (std::size_t k = i + 1; k < out_.size(); ++k) again = again || out_[k] == out_[i];
-            results[i] = again ? values[out_[i]].share() : std::move(values[out_[i]]);
+            results[i] = again_[i] ? values[out_[i]].share() : std::move(values[out_[i]]);
         }
     }
 
@@ -19515,6 +19659,7 @@ private:
     NetOrder net_;
     PredictorOptions options_;
     std::vector<std::size_t> out_;  // the numbers of the outputs
+    std::vector<bool> again_;       // for each, whether it is asked for once more
     Buffer<Value> given_;           // by number: parameters and constants
     Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
     std::unique_ptr<IdlePools> pools_;
@@ -26383,9 +26528,6 @@ struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot:
 
 // rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
 
-#include <unordered_map>
-#include <unordered_set>
-
 namespace rowan::inline v0::detail {
 
 /// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
@@ -31371,10 +31513,10 @@ public:
     DeferredTables& operator=(DeferredTables const&) = delete;
     ~DeferredTables();
 
-    /// Adds a table that the net of a cost reads; with `all_rows`, each step reads all of its rows besides.
+    /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
     /// errors   GraphError if another trainer defers its updates, too
-    /// cost     one pass over the net
-    void add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps, bool all_rows);
+    /// cost     O(lookups)
+    void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
 
     /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
     /// in `read` whose updates another trainer defers.
@@ -31395,6 +31537,7 @@ private:
     Table const* find(Variable const& table) const;
 
     std::vector<Table> tables_;
+    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
 };
 
 }  // namespace rowan::inline v0::detail
@@ -31403,8 +31546,8 @@ private:
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <algorithm>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -31419,25 +31562,27 @@ ROWAN_FUNCTION DeferredTables::~DeferredTables() {
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::add(Variable& cost, Variable& table, std::shared_ptr<MissedSteps> steps,
-                                        bool all_rows) {
+ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
+                                        std::optional<TableLookups> lookups) {
     if (table.catch_up)
         throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
-    Table added{&table, std::move(steps), all_rows ? std::nullopt : lookups_of(cost, table)};
+    Table added{&table, std::move(steps), std::move(lookups)};
     if (!added.lookups) added.steps->flush_each_step();
+    places_.emplace(&table, tables_.size());
     tables_.push_back(added);
     table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
 }
 
 ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
-    auto const at = std::ranges::find(tables_, &table, &Table::variable);
-    return at == tables_.end() ? nullptr : &*at;
+    auto const at = places_.find(&table);
+    return at == places_.end() ? nullptr : &tables_[at->second];
 }
 
 ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
                                              std::span<Variable* const> others) const {
+    std::unordered_set<Variable const*> const other(others.begin(), others.end());
     for (Table const& t : tables_) {
-        if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+        if (t.lookups && !other.contains(t.variable))
             t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
     }
 }
@@ -31534,14 +31679,13 @@ public:
     /// rank.
     void change(Scope& scope, Device const& exec, Ranks const* ranks);
 
-    /// Whether a variable is a state that begins with an average, so that a resumed training may lack it.
-    bool begins_with_average(Variable const& v) const {
-        for (auto const& update : averages_) {
-            for (std::size_t i = 1; i < update.states.size(); ++i) {  // 0 is the average
-                if (update.states[i] == &v) return true;
-            }
+    /// The states that begin with an average, so that a resumed training may lack them.
+    std::unordered_set<Variable const*> begin_with_average() const {
+        std::unordered_set<Variable const*> all;
+        for (auto const& update : averages_) {  // state 0 is the average
+            if (!update.states.empty()) all.insert(update.states.begin() + 1, update.states.end());
         }
-        return false;
+        return all;
     }
     /// Calls f(parameter, missed steps) for each parameter whose row-sparse updates are deferred.
     template <class F>
@@ -31790,6 +31934,7 @@ enum class RowsOf { others, some, all };
 struct FusedSums {
     std::vector<std::size_t> which;
     std::vector<std::size_t> elements;  // of each
+    std::size_t bytes = 0;              // of all
     std::size_t ready = 0;              // after so many operators all are computed
     std::unique_ptr<BegunSum> sum = {};
     bool gathers = false;
@@ -31861,7 +32006,6 @@ private:
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -31902,13 +32046,12 @@ ROWAN_FUNCTION void PartSums::fuse() {
         std::size_t elements = 1;
         for (auto const dim : nodes_[i].shape()) elements *= dim;
         auto const open = std::ranges::find_if(fused_, [&](FusedSums const& f) {
-            bool const full =
-                std::accumulate(f.elements.begin(), f.elements.end(), std::size_t{0}) * type.sum_bytes >= enough;
-            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || !full);
+            return nodes_[f.which[0]].sums.type.add == type.add && (ready_.empty() || f.bytes < enough);
         });
         auto& f = open == fused_.end() ? fused_.emplace_back() : *open;
         f.which.push_back(i);
         f.elements.push_back(elements);
+        f.bytes += elements * type.sum_bytes;
         f.ready = ready_.empty() ? 0 : ready_[i];
     }
     std::ranges::stable_sort(fused_, {}, &FusedSums::ready);
@@ -32268,8 +32411,9 @@ private:
     std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
     double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
-    /// errors   GraphError if there is no parameter of this name
-    void check_parameter(std::string const& name, char const* what, bool may_move = false) const;
+    /// errors   GraphError if a name is not that of a parameter
+    template <class Named>
+    void check_parameters(Named const& given, char const* what, bool may_move = false) const;
     void build(TrainOptionsOn<Device> const& options);
     void begin(Parameters const* resume, Feeds const& initial);
 
@@ -32329,9 +32473,11 @@ Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
         detail::add_options(same, options);
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
+        detail::TableNames tables;
+        for (Variable* const t : sharded_) tables.add(t);
         std::erase_if(all, [&](Variable const* v) {
-            return std::ranges::any_of(sharded_,
-                                       [&](Variable const* t) { return v != t && detail::belongs_to(v->name(), *t); });
+            auto const* const table = tables.find(v->name());
+            return table != nullptr && table != v;
         });
         detail::add_variables(same, all, "first value");
     });
@@ -32359,15 +32505,15 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
-    for (auto const& other : options.optimizers) check_parameter(other.first, "for the optimizer that names it");
-    for (auto const& rate : options.rates) check_parameter(rate.first, "for the rate of that name");
+    check_parameters(options.optimizers, "for the optimizer that names it");
+    check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
     auto const traced = detail::trace(std::array{&cost_});
+    std::unordered_set<Variable const*> made;
+    for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
-        if (v == nullptr || std::ranges::none_of(traced, [&](Operator const* op) {
-                return std::ranges::find(op->outputs, v) != op->outputs.end();
-            }))
+        if (v == nullptr || !made.contains(v))
             throw GraphError(std::string("options.keep has ")
                                  .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
                                  .append(", which is no result of the operators that the cost needs"));
@@ -32410,8 +32556,10 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
+    std::optional<std::unordered_map<Variable const*, std::optional<detail::TableLookups>>> lookups;
     updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
-        deferred_.add(cost_, table, steps, static_cast<bool>(options.average));
+        if (!lookups) lookups.emplace(detail::all_lookups(cost_));
+        deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
     });
     begin(options.resume, options.initial);
 }
@@ -32420,17 +32568,18 @@ template <class T, class Device>
 void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     if (resume != nullptr && !initial.empty())
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    for (auto const& named : initial) check_parameter(named.first, "for the initial value of that name", true);
+    check_parameters(initial, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
     updates_->prepare(steps_, *first_factor_,
                       true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
+    auto const from_average = updates_->begin_with_average();
     std::vector<Value> given;  // empty for a variable that is initialized
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0 && !updates_->begins_with_average(*v))
+        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v))
             detail::no_state(v->name(), steps_);
         given.push_back(resumed                  ? resume->find(v->name()).share()
                         : found != initial.end() ? found->second.value()
@@ -32460,11 +32609,10 @@ void Trainer<T, Device>::check_ranks() const {
     if (comm_.ranks() == nullptr) return;
     detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
         auto all = variables();
-        auto const leave_out = [&](Variable const& table) {
-            std::erase_if(all, [&](Variable const* v) { return detail::belongs_to(v->name(), table); });
-        };
-        for (Variable const* const table : sharded_) leave_out(*table);
-        updates_->each_deferred([&](Variable const& table, auto const&) { leave_out(table); });
+        detail::TableNames left_out;
+        for (Variable* const table : sharded_) left_out.add(table);
+        updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
+        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
         detail::add_variables(same, all, "value");
     });
 }
@@ -32481,11 +32629,15 @@ Parameters Trainer<T, Device>::parameters() const {
 
 template <class T, class Device>
 std::vector<std::size_t> Trainer<T, Device>::ready() const {
-    auto const order = net_->operators();
+    std::unordered_map<Variable const*, std::size_t> made;
+    std::size_t n = 0;
+    for (Operator const* op : net_->operators()) {
+        ++n;
+        for (Variable const* v : op->outputs) made[v] = n;
+    }
     auto const computed = [&](Variable const* v) {
-        std::size_t n = order.size();
-        while (n > 0 && std::ranges::find(order[n - 1]->outputs, v) == order[n - 1]->outputs.end()) --n;
-        return n;
+        auto const found = made.find(v);
+        return found == made.end() ? 0 : found->second;
     };
     std::size_t weighed = 0;
     if (weight_) {
@@ -32539,11 +32691,18 @@ std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<dou
 }
 
 template <class T, class Device>
-void Trainer<T, Device>::check_parameter(std::string const& name, char const* what, bool may_move) const {
-    auto const has_name = [&](Variable const* v) { return v->name() == name; };
-    if (std::ranges::any_of(parameters_, has_name)) return;
-    if (may_move && std::ranges::any_of(moving_, has_name, &Moving::now)) return;
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+template <class Named>
+void Trainer<T, Device>::check_parameters(Named const& given, char const* what, bool may_move) const {
+    if (given.empty()) return;
+    std::unordered_set<std::string_view> names;
+    for (Variable const* const v : parameters_) names.insert(v->name());
+    for (Moving const& m : moving_) {
+        if (may_move) names.insert(m.now->name());
+    }
+    for (auto const& [name, value] : given) {
+        if (!names.contains(name))
+            throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+    }
 }
 
 }  // namespace rowan::inline v0
@@ -32893,10 +33052,9 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
         std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
-        updates_->each_deferred([&](Variable const& table, auto const&) {
-            auto const at = std::ranges::find(sharded_, &table);
-            if (at != sharded_.end()) waits[static_cast<std::size_t>(at - sharded_.begin())] = true;
-        });
+        std::unordered_set<Variable const*> deferred;
+        updates_->each_deferred([&](Variable const& table, auto const&) { deferred.insert(&table); });
+        for (std::size_t t = 0; t < tables_.size(); ++t) waits[t] = deferred.contains(sharded_[t]);
         fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
     });
     return fetched;
@@ -33535,7 +33693,7 @@ private:
     void find_uses();
 
     std::vector<Operator*> order_;
-    std::unordered_map<Variable const*, std::size_t> number_;
+    std::unordered_map<Variable const*, std::size_t> number_, outer_number_;
     std::size_t forward_ = 0;
 };
 
@@ -33600,8 +33758,7 @@ ROWAN_FUNCTION void LoopNet::build() {
 }
 
 ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
-    if (&v.scope() != scope)
-        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
@@ -33618,7 +33775,7 @@ ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
 }
 
 ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
-    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+    if (&v.scope() != scope && outer_number_.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
 ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
@@ -33659,10 +33816,11 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
         op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
                       !results.contains(first.number);
     }
+    std::unordered_map<Variable const*, int> uses;  // as the next value of a state
+    for (State const& s : states) ++uses[s.after];
     for (State& s : states) {
         Place const p = place(*s.after);
-        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
-                  std::ranges::count(states, s.after, &State::after) == 1;
+        s.moves = p.kind == Place::forward && !kept.contains(p.number) && uses[s.after] == 1;
     }
     auto live = kept;
     keep(live, place(*condition), Place::forward);
@@ -33948,8 +34106,12 @@ struct StepNet {
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
     /// Whether a step reads outer variable k by sequences.
-    bool is_static(std::size_t k) const {
-        return std::ranges::any_of(statics, [k](Static const& s) { return s.from == k; });
+    bool is_static(std::size_t k) const { return static_outer_.contains(k); }
+
+    /// The index in `outer` of what the step reads as `v`, as a whole or by sequences, if it does.
+    std::optional<std::size_t> outer_of(Variable const& v) const {
+        auto const found = outer_number_.find(&v);
+        return found == outer_number_.end() ? std::nullopt : std::optional(found->second);
     }
 
     /// Whether only a run tells the width of the output or of a state.
@@ -34038,6 +34200,8 @@ private:
     std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
     std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;
+    std::unordered_map<Variable const*, std::size_t> outer_number_;  // of `outer`, and of the values of static inputs
+    std::unordered_set<std::size_t> static_outer_;                   // of `outer`, those read by sequences
 };
 
 }  // namespace rowan::inline v0::detail
@@ -34056,14 +34220,16 @@ ROWAN_FUNCTION void StepNet::build() {
     auto order = trace(targets, scope);
     for (Operator* const op : order) {
         for (Variable* const v : op->inputs) {
-            if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
+            if (&v->scope() != scope && outer_number_.try_emplace(v, outer.size()).second) outer.push_back(v);
         }
         if (!op->kernel->is<static_input_op>()) continue;
         if (&op->inputs[0]->scope() == scope)
             throw GraphError("layer::rnn: a static input is a variable of the step itself");
         marks_.push_back(op);
-        auto const from = std::ranges::find(outer, op->inputs[0]) - outer.begin();
-        statics.push_back({op->outputs[0], static_cast<std::size_t>(from)});
+        std::size_t const from = outer_number_.at(op->inputs[0]);
+        statics.push_back({op->outputs[0], from});
+        outer_number_.emplace(op->outputs[0], from);
+        static_outer_.insert(from);
     }
     std::erase_if(order, [](Operator const* op) { return op->kernel->is<static_input_op>(); });
     std::unordered_set<Variable const*> loop, needed;
@@ -34090,8 +34256,7 @@ ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
 }
 
 ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
-    if (&v.scope() != scope)
-        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     return {rows_.contains(&v)        ? Place::rows
             : of_a_step_.contains(&v) ? Place::of_a_step
                                       : Place::whole,
@@ -34185,7 +34350,7 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 
 ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
     return std::ranges::any_of(
-        statics, [&](Static const& s) { return std::ranges::find(op.inputs, s.value) != op.inputs.end(); });
+        op.inputs, [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
@@ -34832,10 +34997,8 @@ ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outsi
     for (StepNet::Static const& s : net.statics) f(op, first + s.from, outside);
     OutsideOf const out_of_step = [&](Variable* v) -> Variable* {
         if (v == net.x) return outside(op.inputs[0]);
-        for (StepNet::Static const& s : net.statics)
-            if (v == s.value) return outside(op.inputs[first + s.from]);
-        auto const at = std::ranges::find(net.outer, v) - net.outer.begin();
-        return at == std::ssize(net.outer) ? nullptr : outside(op.inputs[first + static_cast<std::size_t>(at)]);
+        auto const at = net.outer_of(*v);
+        return at ? outside(op.inputs[first + *at]) : nullptr;
     };
     for (auto const* const phase : {&net.forward.before, &net.forward.each, &net.forward.after})
         for (StepOp const& step : *phase) detail::each_read(*step.op, out_of_step, f);
@@ -40301,6 +40464,8 @@ void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, 
 
 // rowan/op/detail/broadcast.hpp: element-wise formulas of tensors whose shapes are broadcast.
 
+#include <sstream>
+
 namespace rowan::inline v0::detail {
 
 template <class Shape>
@@ -40373,11 +40538,42 @@ constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
     return false;
 }
 
+/// Names the ways out for both that meant rows by rows and all pairs.
+[[noreturn]] inline void rows_meet_columns(char const* field, bool of_y, Dims const& fewer, Dims const& more) {
+    auto const text = [](Dims const& dims) {
+        std::ostringstream all;
+        all << dims;
+        return std::move(all).str();
+    };
+    Dims column{fewer[0]};
+    for (std::size_t i = fewer.size(); i < more.size(); ++i) column.push_back(1);
+    for (std::size_t i = 1; i < fewer.size(); ++i) column.push_back(fewer[i]);
+    std::string const y(field), own = of_y ? y : y.substr(0, y.rfind(' ') + 1) + "x", list = text(column);
+    throw ShapeError(own + ".shape()", text(fewer),
+                     std::string("as many dims as ")
+                         .append(text(more))
+                         .append(", or each row would meet every other: layer::reshape, or layer::data(\"")
+                         .append(own.substr(own.rfind(' ') + 1))
+                         .append("\", {")
+                         .append(list.substr(1, list.size() - 2))
+                         .append("}); for all pairs, layer::reshape to [1, ...]"));
+}
+
+/// Throws if the first dims of both are the unknown number of rows, and that of one meets a dim of 1 behind the rows of
+/// the other, as of [UNK, 1] and [UNK].
+constexpr void check_rows_meet_rows(char const* field, Dims const& x, Dims const& y) {
+    bool const of_y = y.size() < x.size();
+    Dims const &fewer = of_y ? y : x, &more = of_y ? x : y;
+    if (fewer.empty() || fewer.size() == more.size() || fewer[0] != UNK || more[0] != UNK) return;
+    if (more[more.size() - fewer.size()] == 1) rows_meet_columns(field, of_y, fewer, more);
+}
+
 /// The result's spec: the element type of both, and the levels of the one that has the rows.
 constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
     spec::dense(field, x);
     spec::dense(field, y);
     spec::same_dtype(field, y, x);
+    if (axis == -1) check_rows_meet_rows(field, x.dims, y.dims);
     bool const same_rank = x.dims.size() == y.dims.size();
     bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
     bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace test_elementwise {
 
@@ -94,6 +95,39 @@ TEST_CASE("rows that may be as many are not broadcast when a run tells that they
     std::array<Variable*, 1> const all{&*out};
     auto const net = Net<>::trace_and_build(all);
     CHECK_THROWS_WITH(net.run(scope), Catch::Matchers::StartsWith("add(") && Catch::Matchers::EndsWith("y.shape(0) is 1, expected 4"));
+}
+
+TEST_CASE("rows [UNK, 1] beside [UNK] are refused when the net is built, with the ways out", "[layer][bad]") {
+    test::DefaultScope scope;
+    auto const column = layer::data("column", {UNK, 1}), row = layer::data("row", {UNK}), table = layer::data("table", {UNK, 1, 3});
+    auto const rows = layer::data("rows", {UNK, 3});
+    std::string const rest = "[UNK, 1], or each row would meet every other: layer::reshape, or layer::data(\"";
+    auto const refused = [&](char const* what, char const* name) {
+        return std::string(what) + ".shape() is [UNK], expected as many dims as " + rest + name + "\", {UNK, 1}); for all pairs, layer::reshape to [1, ...]";
+    };
+    CHECK_THROWS_WITH(layer::fc(table, {.output_size = 1}) - row, refused("sub: y", "y"));
+    CHECK_THROWS_WITH(column - row, refused("sub: y", "y"));
+    CHECK_THROWS_WITH(row - column, refused("sub: x", "x"));
+    CHECK_THROWS_WITH(column + row, refused("add: y", "y"));
+    CHECK_THROWS_WITH(row * column, refused("mul: x", "x"));
+    CHECK_THROWS_WITH(column / row, refused("div: y", "y"));
+    CHECK_THROWS_WITH(layer::maximum(column, row), refused("maximum: y", "y"));
+    CHECK_THROWS_WITH(layer::less(column, row), refused("less: y", "y"));
+    CHECK_THROWS_WITH(layer::equal(row, column), refused("equal: x", "x"));
+    CHECK_THROWS_WITH(layer::logical_and(layer::less(row, 0), layer::less(column, 0)), refused("logical_and: x", "x"));
+    CHECK_THROWS_WITH(layer::where(layer::less(row, 0), column, 1), refused("where: condition", "condition"));
+    CHECK_THROWS_WITH(layer::where(layer::less(column, 0), row, 0), refused("where: x", "x"));
+    CHECK_THROWS_WITH(layer::where(layer::less(column, 0), column, row), refused("where: y", "y"));
+    CHECK_THROWS_WITH(table - rows,
+                      "sub: y.shape() is [UNK, 3], expected as many dims as [UNK, 1, 3], or each row would meet every other: "
+                      "layer::reshape, or layer::data(\"y\", {UNK, 1, 3}); for all pairs, layer::reshape to [1, ...]");
+    Feeds const feeds{{"column", Tensor<float>{{3}, {5}}}, {"row", Tensor<float>{1, 2}}};
+    CHECK(test::run(column - layer::reshape(row, {-1, 1}), feeds).value() == Tensor<float>{{2}, {3}});
+    CHECK(test::run(layer::sub(column, row, {.axis = 0}), feeds).value() == Tensor<float>{{2}, {3}});
+    CHECK(test::run(column - layer::reshape(row, {1, -1}), feeds).value() == Tensor<float>{{2, 1}, {4, 3}});
+    CHECK((layer::data("a", {3, 1}) - layer::data("b", {3}))->spec().dims == Dims{3, 3});
+    CHECK((column - layer::data("c", {3}))->spec().dims == Dims{UNK, 3});
+    CHECK((rows - layer::data("d", {3}))->spec().dims == Dims{UNK, 3});
 }
 
 TEST_CASE("Vars and numbers are added, subtracted, multiplied and divided", "[layer]") {

@@ -8,6 +8,9 @@
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -81,11 +84,42 @@ constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
     return false;
 }
 
+/// Names the ways out for both that meant rows by rows and all pairs.
+[[noreturn]] inline void rows_meet_columns(char const* field, bool of_y, Dims const& fewer, Dims const& more) {
+    auto const text = [](Dims const& dims) {
+        std::ostringstream all;
+        all << dims;
+        return std::move(all).str();
+    };
+    Dims column{fewer[0]};
+    for (std::size_t i = fewer.size(); i < more.size(); ++i) column.push_back(1);
+    for (std::size_t i = 1; i < fewer.size(); ++i) column.push_back(fewer[i]);
+    std::string const y(field), own = of_y ? y : y.substr(0, y.rfind(' ') + 1) + "x", list = text(column);
+    throw ShapeError(own + ".shape()", text(fewer),
+                     std::string("as many dims as ")
+                         .append(text(more))
+                         .append(", or each row would meet every other: layer::reshape, or layer::data(\"")
+                         .append(own.substr(own.rfind(' ') + 1))
+                         .append("\", {")
+                         .append(list.substr(1, list.size() - 2))
+                         .append("}); for all pairs, layer::reshape to [1, ...]"));
+}
+
+/// Throws if the first dims of both are the unknown number of rows, and that of one meets a dim of 1 behind the rows of
+/// the other, as of [UNK, 1] and [UNK].
+constexpr void check_rows_meet_rows(char const* field, Dims const& x, Dims const& y) {
+    bool const of_y = y.size() < x.size();
+    Dims const &fewer = of_y ? y : x, &more = of_y ? x : y;
+    if (fewer.empty() || fewer.size() == more.size() || fewer[0] != UNK || more[0] != UNK) return;
+    if (more[more.size() - fewer.size()] == 1) rows_meet_columns(field, of_y, fewer, more);
+}
+
 /// The result's spec: the element type of both, and the levels of the one that has the rows.
 constexpr VarSpec broadcast_spec(char const* field, VarSpec const& x, VarSpec const& y, std::int64_t axis) {
     spec::dense(field, x);
     spec::dense(field, y);
     spec::same_dtype(field, y, x);
+    if (axis == -1) check_rows_meet_rows(field, x.dims, y.dims);
     bool const same_rank = x.dims.size() == y.dims.size();
     bool const repeats_x = same_rank && !x.dims.empty() && x.dims[0] == 1 && y.dims[0] != 1;
     bool const rows_of_x = same_rank ? !repeats_x : x.dims.size() > y.dims.size();
