@@ -224,6 +224,15 @@ TEST_CASE("a file that is no save, or is damaged, changes nothing", "[distribute
     }
     save_safetensors(all, {{"rows", t.local()}, {"state s", Tensor<float>::zeros({4})}});
     CHECK_THROWS_WITH(scatter_save(all, folder / "save/t", 2), Catch::Contains("state s.shape(0) is 4, expected 23, that of rows"));
+    // The same with what gather_save tells of a save: the table and a state, of one table and of a net.
+    for (auto const& dims : {std::vector<std::size_t>{50, 8}, {400}, {0}}) {
+        auto const rows = Tensor<float>::zeros(Tensor<float>::shape_type(dims.begin(), dims.end())), state = Tensor<float>::zeros({100, 2});
+        auto const other = std::string(".shape(0) is 100, expected ").append(std::to_string(dims[0])).append(", that of ");
+        save_safetensors(all, {{"rows", rows}, {"state s", state}}, {{"rowan.save", "2 1"}});
+        CHECK_THROWS_WITH(scatter_save(all, folder / "save/t", 2), Catch::Contains("state s" + other + "rows"));
+        save_safetensors(all, {{"a", state}, {"t.w", rows}, {"t.w@adam.moment1", state}}, {{"rowan.save", "2 1"}, {"rowan:t.w@adam.moment1", "table"}});
+        CHECK_THROWS_WITH(scatter_save(all, folder / "save/t", 2), Catch::Contains("t.w@adam.moment1" + other + "t.w"));
+    }
     save_safetensors(all, {{"rows", Tensor<float>::zeros({9, 0})}}, {{"rowan:rows", "table"}});
     CHECK_THROWS_AS(scatter_save(all, folder / "save/t", 2), FormatError);
     save_safetensors(all, {{"rows", Tensor<float>::zeros({})}});

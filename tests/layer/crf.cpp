@@ -25,6 +25,14 @@ TEST_CASE("layer::crf_decoding has the best tags, and whether they are the label
     CHECK(path->spec() == tensor_spec<std::int64_t>({UNK, 1}, 1));
     CHECK((test::run(path, feeds) == LoDTensor<std::int64_t>({{0}, {1}, {0}, {2}, {1}}, lod)));
     CHECK((test::run(layer::crf_decoding(x, w, label), feeds).value() == Tensor<std::int64_t>{{1}, {0}, {1}, {0}, {1}}));
+    Feeds other = feeds;
+    other.insert_or_assign("label", LoDTensor<std::int64_t>({0, 2, 0, 0, 1}, Lod{{0, 2, 3, 5}}));
+    for (auto const& of_label : {layer::cast<float>(layer::crf_decoding(x, w, label)), layer::linear_chain_crf(x, w, label)}) {
+        CHECK_NOTHROW(test::run(of_label, feeds));
+        CHECK_THROWS_WITH(test::run(of_label, other), Catch::Matchers::EndsWith("label.lod() is other levels, expected those of emission, or none"));
+    }
+    auto const nested = layer::data<std::int64_t>("nested", {UNK}, 2);
+    CHECK_THROWS_WITH(layer::linear_chain_crf(x, w, nested), "crf: label.lod().levels() is 2, expected 1");
     CHECK_THROWS_WITH(layer::crf_decoding(x, layer::data("v", {3, 3})), "crf: w.shape(0) is 3, expected 5");
     CHECK_THROWS_WITH(layer::crf_decoding(layer::data("rows", {UNK, 3}), w), "crf: x.lod().levels() is 0, expected at least 1");
 }

@@ -334,6 +334,7 @@ with Fresh():
     refused(ValueError, "x.lod().levels() is 1, expected 0", train, {**whole, "x": (whole["x"], [[0, 16]])})
     refused(ValueError, "the cost mse_0.out_0 is inf", train, {**whole, "y": whole["y"] * numpy.float32(1e38)})
     refused(ValueError, "learning_rate is nan", rowan.train, cost, lambda epoch: batches, layer.Sgd(learning_rate=float("nan")))
+    refused(ValueError, "learning_rate is -0.1, expected 0 or more", rowan.train, cost, lambda epoch: batches, layer.Sgd(learning_rate=-0.1))
 
     scheduled = lambda schedule: rowan.train(cost, lambda epoch: batches, schedule=schedule)
     refused(TypeError, "schedule is <class 'int'>, expected a function of the step", scheduled, 3)

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace test_early_stop {
@@ -25,7 +26,7 @@ std::pair<std::int64_t, std::int64_t> run(std::vector<double> const& values, lay
     test::DefaultScope scope;
     auto const v = layer::parameter<float>({1}, {}, "v");
     std::int64_t last = 0;
-    options.optimizer = layer::Sgd{.learning_rate = -1};
+    options.optimizer = layer::Sgd{.learning_rate = 1};
     options.epochs = static_cast<std::int64_t>(values.size());
     options.metrics = {{"other", [](Parameters const&) { return 0.0; }},
                        {"value", [&](Parameters const& p) {
@@ -34,7 +35,7 @@ std::pair<std::int64_t, std::int64_t> run(std::vector<double> const& values, lay
                         }}};
     stop.metric = "value";
     options.stop = stop;
-    auto const result = train(layer::scale(v, 1), [](std::int64_t) { return std::vector<Feeds>(1); }, options);
+    auto const result = train(layer::scale(v, -1), [](std::int64_t) { return std::vector<Feeds>(1); }, options);
     CHECK(static_cast<double>(result.steps) == result.get<float>("v")(0));
     return {last, result.steps};
 }
@@ -50,7 +51,25 @@ TEST_CASE("a training ends when the metric no longer improves, and its result is
     CHECK(run({5, 7, 6, 8, 1, 1}, {.patience = 2, .larger = true}) == Epochs{6, 4});
     CHECK(run({5, 4.5, 4, 3.5}, {.patience = 2, .least = 1}) == Epochs{4, 3});
     CHECK(run({nan, 2, nan, 1, nan}, {.patience = 2}) == Epochs{5, 4});
-    CHECK(run({nan, nan}, {.patience = 5}) == Epochs{2, 2});
+    CHECK(run({nan, nan, 3}, {.patience = 3}) == Epochs{3, 3});
+}
+
+TEST_CASE("a metric that was NaN in all epochs is an error", "[layer]") {
+    auto const text = "options.stop: the metric \"value\" of each epoch is nan, expected a number in at least one of them";
+    CHECK_THROWS_WITH(run({nan, nan}, {.patience = 5}), text);
+    CHECK_THROWS_WITH(run({nan, nan}, {.patience = 0, .larger = true}), text);
+    CHECK_THROWS_WITH(run({nan, 1}, {}), text);  // the one epoch that it waits
+    TrainOptions options;
+    options.on_epoch = [](std::int64_t epoch, Parameters const&) { return epoch < 1; };
+    CHECK_THROWS_WITH(run({nan, nan, 1}, {.patience = 5}, options), text);
+    options.on_epoch = {};
+    int saves = 0;
+    std::optional<Parameters> saved;
+    options.checkpoint = {.save = [&](Variable&, Parameters const& all) { saved = all.share(), ++saves; }, .load = [&](Variable&) { return saved ? std::optional(saved->share()) : std::nullopt; }};
+    for (int i = 0; i < 2; ++i) {  // the second goes on from the end of the first
+        CHECK_THROWS_WITH(run({nan, nan}, {.patience = 5}, options), text);
+        CHECK(saves == 1);
+    }
 }
 
 TEST_CASE("callbacks still end a training, whose result is the best epoch", "[layer]") {
@@ -73,6 +92,7 @@ TEST_CASE("an early stop without its metric, or with negative numbers, throws be
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.stop = layer::EarlyStop{.metric = "value"}}), "options.stop: there is no metric \"value\"");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .patience = -1}}), "options.stop: patience is -1, expected 0 or more");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .least = nan}}), "options.stop: least is nan, expected 0 or more");
+    CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .least = std::numeric_limits<double>::infinity()}}), "options.stop: least is inf, expected a finite number");
     CHECK(v->value().empty());
 }
 

@@ -8,6 +8,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
+#include <rowan/train/deferred.hpp>
 #include <rowan/train/train.hpp>
 
 #include <array>
@@ -40,7 +41,8 @@ struct tired_op : rowan::detail::optimizer_op<AdamOptions> {
 template <bool first>
 struct Tired {
     using op = tired_op<first>;
-    AdamOptions options() const { return {.learning_rate = 1}; }
+    double learning_rate = 1;
+    AdamOptions options() const { return {.learning_rate = learning_rate}; }
 };
 
 /// An operator that returns its input, and a gradient of another shape.
@@ -173,6 +175,61 @@ TEST_CASE("options.rates multiply the learning rates of single parameters", "[la
         CHECK(std::abs(values({.optimizer = optimizer}).first - ((2 * 0.5 - 1) * 0.5 - 1 / std::sqrt(2.0))) < 1e-6);
     CHECK_THROWS_WITH(values({.rates = {{"u", 1}}}), "there is no parameter \"u\" for the rate of that name");
     CHECK_THROWS_WITH(values({.rates = {{"v", std::numeric_limits<double>::infinity()}}}), "the rate of v is inf, expected a finite number");
+}
+
+TEST_CASE("options that make a cost grow are refused before the training", "[layer]") {
+    test::DefaultScope scope;
+    auto const v = layer::parameter<float>({1}, layer::Constant{2}, "v");
+    auto const refused = [&](TrainOptions const& options, std::string const& text) {
+        CAPTURE(text);
+        auto const reader = [](std::int64_t) { return std::vector<Feeds>(1); };
+        CHECK_THROWS_AS(train(layer::scale(v, 1), reader, options), ValueError);
+        CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, options), Catch::Matchers::EndsWith(text));
+        CHECK_THROWS_AS(Trainer(layer::scale(v, 1), options), ValueError);
+        CHECK(v->value().empty());
+    };
+    auto const rates = [&](auto o) {
+        o.learning_rate = -0.5;
+        refused({.optimizer = o}, "learning_rate is -0.5, expected 0 or more");
+        refused({.optimizers = {{"v", o}}}, "learning_rate is -0.5, expected 0 or more");
+    };
+    auto const decays = [&](auto o) {
+        rates(o);
+        o.weight_decay = -0.25;
+        refused({.optimizer = o}, "weight_decay is -0.25, expected 0 or more");
+    };
+    decays(layer::Sgd{});
+    decays(layer::AdaGrad{});
+    decays(layer::RowwiseAdaGrad{});
+    decays(layer::Momentum{});
+    decays(layer::Adam{});
+    decays(layer::AdamW{});
+    decays(layer::Adamax{});
+    decays(layer::Adadelta{});
+    decays(layer::Lamb{});
+    rates(layer::RmsProp{});
+    rates(layer::Ftrl{});
+    rates(Tired<true>{});  // and a user's
+    refused({.optimizer = layer::Deferred{layer::Adam{.learning_rate = -0.5}}}, "learning_rate is -0.5, expected 0 or more");
+    for (double const momentum : {-0.1, 1.5}) {
+        std::string const text = momentum < 0 ? "momentum is -0.1, expected 0 or more" : "momentum is 1.5, expected a number in [0, 1]";
+        refused({.optimizer = layer::Momentum{.momentum = momentum}}, text);
+        refused({.optimizer = layer::RmsProp{.momentum = momentum}}, text);
+    }
+    refused({.optimizer = layer::Ftrl{.l1 = -1}}, "l1 is -1, expected 0 or more");
+    refused({.optimizer = layer::Ftrl{.l2 = -1}}, "l2 is -1, expected 0 or more");
+    refused({.rates = {{"v", -1}}}, "the rate of v is -1, expected 0 or more");
+    refused({.schedule = layer::ConstantRate{-1}}, "the schedule's factor for step 0 is -1, expected 0 or more");
+}
+
+TEST_CASE("a schedule that falls below 0 ends the training at that step", "[layer]") {
+    test::DefaultScope scope;
+    auto const v = layer::parameter<float>({1}, layer::Constant{2}, "v");
+    auto const falls = [](std::int64_t step) { return 1.0 - static_cast<double>(step); };
+    CHECK_THROWS_WITH(train(layer::scale(v, 1), [](std::int64_t) { return std::vector<Feeds>(5); }, {.optimizer = layer::Sgd{.learning_rate = 1}, .schedule = falls}),
+                      "the schedule's factor for step 2 is -1, expected 0 or more");
+    CHECK(first(*v) == 1);  // a factor of 0 is none, and -0 too
+    CHECK(train(layer::scale(v, 1), [](std::int64_t) { return std::vector<Feeds>(1); }, {.optimizer = layer::Sgd{.learning_rate = -0.0}, .rates = {{"v", -0.0}}}).get<float>("v")(0) == 2);
 }
 
 TEST_CASE("an optimizer that cannot be added leaves the scope unchanged", "[layer]") {

@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 /// A safetensors file without the metadata of gather_save, and a .npy file, become the save of a ShardedTable at step 0:
 /// the tensors are "rows" and "state <name>", the one of a .npy file is "rows". Only kinds need to be said of tensors of
 /// types that rowan has: {"rowan:w": "whole"}.
-/// shapes   tensors that are sharded have rank 1 or more; those of a ShardedTable have the same first dim
+/// shapes   tensors that are sharded have rank 1 or more; a table and its states have the same first dim
 /// errors   ShapeError if ranks is below 1 or a shape is wrong; FormatError if the file is damaged or its metadata wrong;
 ///          TypeError if it has an element type that rowan does not have; Error if `save` has no file name; IoError. The
 ///          old save is then unchanged

@@ -67,14 +67,15 @@ struct WholeSave {
         }
         return rows;
     }
-    /// Checks that it can be the save of one table and its states.
-    void check_heights() const {
+    /// Checks that states have as many rows as their tables; and that all have, if it is the save of one table.
+    void check_heights(bool one_table) const {
         for (auto const& [name, value] : sharded) {
-            std::int64_t const rows = tensor_of(value.desc).dims[0],
-                               first = tensor_of(sharded.begin()->second.desc).dims[0];
-            if (rows != first)
+            auto const table = one_table ? sharded.begin() : table_of(name);
+            if (table == sharded.end()) continue;
+            std::int64_t const rows = tensor_of(value.desc).dims[0], expected = tensor_of(table->second.desc).dims[0];
+            if (rows != expected)
                 throw ShapeError(std::string(name).append(".shape(0)"), std::to_string(rows),
-                                 std::to_string(first).append(", that of ").append(sharded.begin()->first));
+                                 std::to_string(expected).append(", that of ").append(table->first));
         }
     }
     /// What a rank has of a value. The elements are any of that size.
@@ -104,6 +105,12 @@ struct WholeSave {
     }
 
 private:
+    /// The table of a state, whose name begins with that of the table and an @; that of a ShardedTable's is "state <name>".
+    std::map<std::string, CheckpointEntry>::const_iterator table_of(std::string const& name) const {
+        if (name.starts_with("state ")) return sharded.find("rows");
+        auto const end = name.find('@');
+        return end == std::string::npos ? sharded.end() : sharded.find(name.substr(0, end));
+    }
     Partition partition(CheckpointEntry const& all, int ranks) const {
         return {.height = tensor_of(all.desc).dims[0], .block = block, .ranks = ranks};
     }
@@ -206,7 +213,7 @@ inline WholeSave whole_safetensors(std::string const& path) {
         map_elements(*entry, *OpenedFile::of(file), there.offset, there.bytes);
         save.add(name, kind, std::move(*entry));
     }
-    if (about == metadata.end()) save.check_heights();
+    save.check_heights(about == metadata.end());
     return save;
 }
 

@@ -29,8 +29,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;  ///< number of rows of the table
-    std::int64_t width = 0;   ///< number of elements per row
+    std::int64_t height = UNK;  ///< number of rows of the table; must be given
+    std::int64_t width = UNK;   ///< number of elements per row; must be given
     std::optional<std::int64_t> padding_id =
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
     /// row that ids read which the table does not have, in training and in serving; without it they are errors
@@ -50,6 +50,17 @@ struct EmbeddingOptions {
 
 namespace rowan::inline v0::detail {
 
+/// The dims of a table.
+/// errors   ShapeError if one is not given
+inline Dims table_dims(layer::EmbeddingOptions const& options) {
+    auto const check = [](char const* field, std::int64_t size, char const* expected) {
+        if (size == UNK) throw ShapeError(field, "not given", expected);
+    };
+    check("layer::embedding: height", options.height, "the number of rows");
+    check("layer::embedding: width", options.width, "the number of elements per row");
+    return {options.height, options.width};
+}
+
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
 layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int piece) {
@@ -57,7 +68,7 @@ layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int 
         throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
     if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
     int const pieces = options.placement.columns;
-    Dims const whole{options.height, options.width}, dims{options.height, options.width / pieces};
+    Dims const whole = table_dims(options), dims{whole[0], whole[1] / pieces};
     std::string name = options.name;
     if (pieces > 1 && !name.empty()) name.append(".").append(std::to_string(piece));
     auto const table = layer::selected_rows<T, Device>({}, dims, options.table, name);
@@ -94,8 +105,8 @@ namespace rowan::inline v0::layer {
 /// of it. A step of training begins with the exchange of the rows that its ids name: rows fetched earlier would lack
 /// what the step before has changed.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
-///          the net is for a device, or options.rows is given
+/// errors   as layer::parameter; ShapeError if height or width is not given, or a number of options.placement is bad;
+///          GraphError if it cuts columns, the net is for a device, or options.rows is given
 /// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
 template <class T = float, class Device = Cpu>
 Var<T, Device> sharded_table(EmbeddingOptions const& options) {
@@ -109,12 +120,13 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
+/// errors   as layer::parameter; ShapeError if height or width is not given; with options.rows as layer::selected_rows,
+///          with options.sharded as sharded_table
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     if (options.sharded) return sharded_table<T, Device>(options);
-    Dims const dims{options.height, options.width};
+    Dims const dims = rowan::detail::table_dims(options);
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
     return parameter<T, Device>(dims, options.table, options.name);
 }
@@ -130,9 +142,9 @@ layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Rea
     if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
         if (options.sharded && pieces != 1) {
             options.placement.check();
-            if (options.width % pieces != 0)
+            if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
                 throw ShapeError("placement.columns", std::to_string(pieces),
-                                 std::string("a divisor of the width, ").append(std::to_string(options.width)));
+                                 std::string("a divisor of the width, ").append(std::to_string(width)));
             LayerRollback added;
             std::vector<Variable*> joined;
             for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));

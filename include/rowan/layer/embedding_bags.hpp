@@ -20,7 +20,7 @@ namespace rowan::inline v0::layer {
 /// The settings of embedding_bags and its tables.
 struct EmbeddingBagsOptions {
     std::vector<std::int64_t> heights = {};  ///< number of rows of each table
-    std::int64_t width = 0;                  ///< number of elements per row of all tables,
+    std::int64_t width = UNK;                ///< number of elements per row of all tables,
     std::vector<std::int64_t> widths = {};   ///< or of each
     Pooling pool = Pooling::sum;             ///< sum, mean, sqrt or max
     /// whether the ids are keys of any number, each of which reads the row that hash_rows gives it; else they are rows,

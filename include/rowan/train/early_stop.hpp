@@ -18,7 +18,7 @@ namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
 /// epoch. A training with options.resume counts and compares anew: it knows neither the epochs nor the best value of the
-/// training before.
+/// training before. NaN is no improvement; if a metric was NaN in all epochs, there is no best one, and `train` throws.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
 ///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}

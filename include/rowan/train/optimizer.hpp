@@ -123,6 +123,10 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
+    update.check = [attributes, check = std::move(update.check)] {
+        check_trains<Op>(*attributes);
+        check();
+    };
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     double rate = 1.0;
     if constexpr (requires { attributes->learning_rate; }) rate = attributes->learning_rate;

@@ -39,7 +39,8 @@ inline constexpr bool returns_one_batch<Reader> =
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
+///          negative number or an infinite one, or options.epochs is negative, or, at the end, if the metric of
+///          options.stop was NaN in all epochs: no epoch is the best; those of options.checkpoint, ValueError if it is for another
 ///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
 ///          were read before the save. On error, all parameters have the values from before that step, and the variables
 ///          keep them; but an error of a save comes after the step

@@ -69,7 +69,9 @@ public:
     ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
     ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
     ///            a sharded table has the rows of another rank
-    ///          - ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an option
+    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
+    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
+    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
     ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
@@ -88,9 +90,9 @@ public:
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
-    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
-    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
+    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
     ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }

@@ -144,13 +144,14 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     return spec::with_dims(x, {x.dims[0], 1}, x.lod_level);
 }
 
-/// Checks the spec of labels, one per row.
+/// Checks the spec of labels, one per row, with the levels of x or none.
 constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
     spec::dense("crf: label", label);
     spec::ids("crf: label", label);
     if (label.dims.size() != 2) spec::rank("crf: label", label, 1, "1, or 2 with a dim of 1");
     if (label.dims.size() == 2) spec::same_dim("crf: label.shape(1)", label.dims[1], 1);
     spec::same_dim("crf: label.shape(0)", label.dims[0], x.dims[0]);
+    if (label.lod_level != 0) spec::same_levels("crf: label", label, x);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -127,7 +127,7 @@ struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot
     }
 };
 
-/// See crf_decoding with labels.
+/// See crf_decoding with labels, which have the levels of x or none.
 struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
     static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
@@ -139,8 +139,8 @@ struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::
 
     template <class T, id_type I, class D>
     static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                          Tensor<I, D> const& label) {
-        return crf_decoding(exec, x, w, label);
+                                          LoDTensor<I, D> const& label) {
+        return crf_decoding(exec, x, w, detail::rows_along("label", label, "emission", x.lod()));
     }
 };
 

@@ -112,7 +112,8 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
+/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels, which have the levels of x or
+/// none.
 struct linear_chain_crf_op
     : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
@@ -128,8 +129,8 @@ struct linear_chain_crf_op
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
-        return linear_chain_crf(exec, x, w, label);
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, LoDTensor<I, D> const& label) {
+        return linear_chain_crf(exec, x, w, detail::rows_along("label", label, "emission", x.lod()));
     }
 
     template <class T, id_type I, class D>

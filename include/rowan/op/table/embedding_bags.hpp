@@ -4,6 +4,7 @@
 #include <rowan/op/detail/table_bags.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
@@ -182,6 +183,7 @@ struct weighted_embedding_bags_op
         spec::dense("weighted_embedding_bags: weight", weight);
         spec::same_dtype("weighted_embedding_bags: weight", weight, w[0]);
         static_cast<void>(spec::same_dims("weighted_embedding_bags: weight", weight, ids));
+        if (weight.lod_level != 0) spec::same_levels("weighted_embedding_bags: weight", weight, ids);
         return out;
     }
 
@@ -189,7 +191,8 @@ struct weighted_embedding_bags_op
     static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
                             LoDTensor<T, D> const& weight, BagsOptions const& options = {}) {
         auto const tables = detail::rows_of(w);
-        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(), options.pool);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids,
+                              detail::rows_along("weight", weight, "ids", ids.lod()), options.pool);
     }
 
     static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const& ids,

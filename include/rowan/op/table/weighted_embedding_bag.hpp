@@ -3,6 +3,7 @@
 
 #include <rowan/op/operator.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/gather.hpp>
 
 namespace rowan::inline v0 {
@@ -178,24 +179,25 @@ struct weighted_embedding_bag_op
         spec::dense("weighted_embedding_bag: weight", weight);
         spec::same_dtype("weighted_embedding_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
+        if (weight.lod_level != 0) spec::same_levels("weighted_embedding_bag: weight", weight, ids);
         return embedding_bag_op::infer(w, ids, options);
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                               Tensor<T, D> const& weight, BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
     template <class T, id_type I>
-    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, LoDTensor<T> const& weight,
                             BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 
     static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,

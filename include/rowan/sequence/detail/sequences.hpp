@@ -34,7 +34,17 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
     check_levels(field + ".lod()", x.lod());
 }
 
-/// The same for sequences of tokens, whose rows have one element.
+/// The rows of x, which belong to those of sequences with levels `like` one by one. Rows without levels belong to any.
+/// errors   ShapeError if x has other levels
+template <class T, class D>
+Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char const* other, Lod const& like) {
+    if (!x.lod().empty() && !(x.lod() == like))
+        throw ShapeError(std::string(field).append(".lod()"), "other levels",
+                         std::string("those of ").append(other).append(", or none"));
+    return x.value();
+}
+
+/// check_sequences for sequences of tokens, whose rows have one element.
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);

@@ -17,7 +17,7 @@ namespace rowan::inline v0::detail {
 class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
-    ///          negative
+    ///          negative, or least is not finite
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
@@ -37,6 +37,10 @@ public:
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Checks that an epoch was the best of those that have ended.
+    /// errors   ValueError if the metric of `stop` was NaN in all of them
+    void check_best() const;
 
     /// Prints the line about the epoch to standard error.
     void print(std::int64_t epoch) const;

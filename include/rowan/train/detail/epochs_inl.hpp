@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -25,6 +26,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+    if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
 }
 
 ROWAN_FUNCTION void Epochs::begin() {
@@ -84,6 +86,12 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     }
     ++since_;
     return !ended();
+}
+
+ROWAN_FUNCTION void Epochs::check_best() const {
+    if (stop_ && !best_ && since_ > 0)
+        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
+                         std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {

@@ -1,8 +1,10 @@
 // rowan/train/detail/option_values.hpp: the options of optimizers and clippings, as attributes and as named values.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/core/fields.hpp>
 #include <rowan/detail/named_values.hpp>
+#include <rowan/op/operator_of.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -49,6 +51,27 @@ typename O::op::attributes operator_options(O const& o) {
         return o.options();
     } else {
         return with_fields_of<typename O::op::attributes>(o);
+    }
+}
+
+/// Checks the options of an optimizer that its function takes, but that no training wants: steps that raise the cost, and
+/// penalties that make parameters grow. Those that are not finite are left to the operator.
+/// errors   ValueError if the learning rate is negative or, of an operator of rowan's, a penalty is, or the momentum is
+///          not in [0, 1]
+template <class Op>
+void check_trains(typename Op::attributes const& a) {
+    auto const check = [](char const* field, double value) {
+        if (value < 0) throw ValueError(field, value, "0 or more");
+    };
+    if constexpr (requires { check("", a.learning_rate); }) check("learning_rate", a.learning_rate);
+    if constexpr (is_builtin<Op>) {
+        if constexpr (requires { a.weight_decay; }) check("weight_decay", a.weight_decay);
+        if constexpr (requires { a.momentum; }) {
+            check("momentum", a.momentum);
+            if (a.momentum > 1) throw ValueError("momentum", a.momentum, "a number in [0, 1]");
+        }
+        if constexpr (requires { a.l1; }) check("l1", a.l1);
+        if constexpr (requires { a.l2; }) check("l2", a.l2);
     }
 }
 

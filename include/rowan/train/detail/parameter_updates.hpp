@@ -14,7 +14,6 @@
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -31,6 +30,12 @@ template <class Device>
 layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
     auto const other = options.optimizers.find(g.parameter->name());
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
+}
+
+/// Throws a ValueError unless a factor of learning rates is finite and not negative.
+inline void check_factor(std::string const& field, double factor) {
+    check_finite(field.c_str(), factor);
+    if (factor < 0) throw ValueError(field, factor, "0 or more");
 }
 
 /// Throws a ShapeError unless the gradient has the shape of the parameter.
@@ -133,7 +138,7 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
 
 template <class Device>
 void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
-    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    for (auto const& [name, rate] : options.rates) check_factor(std::string("the rate of ").append(name), rate);
     for (auto const& g : gradients_) {
         updates_.push_back(optimizer_of(g, options).add(scope, g));
         changes_.append(*updates_.back().op);
@@ -171,9 +176,7 @@ void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
 
 template <class Device>
 void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
-                         "a finite number");
+    check_factor(std::string("the schedule's factor for step ").append(std::to_string(step)), factor);
     for (std::size_t i = 0; i < updates_.size(); ++i) {
         auto const& update = updates_[i];
         update.set(step + 1, factor * rates_[i]);

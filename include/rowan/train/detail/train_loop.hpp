@@ -214,8 +214,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
     }
     if (options_.checkpoint && changed_) save();
     Parameters learned;
-    agree(ranks_, TrainCall::end,
-          [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
+    agree(ranks_, TrainCall::end, [&](Words&) {
+        epochs_->check_best();
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
+    });
     return learned;
 }
 
