@@ -54,6 +54,17 @@ cat same/day_0.gz same/day_1.gz >both.gz
 learns both both.gz
 learns plain <(cat log/day_{0,1}.tsv)
 must "compressed files one after the other, or a pipe, give something else" diff <(tail -n 1 both) <(tail -n 1 plain)
+learns padded <(cat same/day_0.gz <(head -c 100000 /dev/zero) same/day_1.gz <(head -c 512 /dev/zero))
+must "zeros behind a compressed file give something else" diff padded plain
+size=$(wc -c <same/day_0.gz)
+(cat same/day_0.gz <(head -c 512 /dev/zero) && echo x) >behind.gz
+refuses "behind.gz cannot be read: the compressed file has something else behind the compressed data, at byte $((size + 512))" behind.gz
+(cat same/day_0.gz && echo x) >behind.gz
+refuses "behind.gz cannot be read: the compressed file has something else behind the compressed data, at byte $size" behind.gz
+(cat same/day_0.gz <(head -c 512 /dev/zero) && head -c 99 same/day_1.gz) >behind.gz
+refuses 'behind.gz cannot be read: the end of the compressed file is missing' behind.gz
+(head -c $((size - 1)) same/day_0.gz && echo -n x) >damaged.gz # its last byte is 0, of the size
+refuses "damaged.gz cannot be read: the compressed file is damaged, at byte $size" damaged.gz
 learns pipes <(cat log/day_0.tsv) <(gzip -dc same/day_1.gz)
 must "a pipe is trained on" test "$(grep -c 'while training' pipes)" = 2
 must "a pipe is read once" test "$(grep -c 'before training' pipes)" = 0

@@ -43,6 +43,29 @@ must "the vectors of a text file differ" diff <(tail -n 2 saved.txt) loaded.txt
 must "the vectors of a binary file differ" diff loaded.txt loaded_binary.txt
 "$program" --load binary.vec --binary --save again.vec
 must "a file written again differs" cmp binary.vec again.vec
+# Lines that end as those of Windows, and numbers that floats do not hold.
+sed 's/$/\r/' text.vec >crlf.vec
+"$program" --load crlf.vec --save again.vec
+must "lines that end with CR and LF differ" cmp text.vec again.vec
+sed '3s/ [^ ]* [^ ]*$/ 0 -0/' text.vec >zeros.vec
+sed '3s/ [^ ]* [^ ]*$/ 1e-50 -1e-400/' text.vec >small.vec
+"$program" --load zeros.vec --save zeros_again.vec
+"$program" --load small.vec --save again.vec
+must "numbers below those of floats are not 0" cmp zeros_again.vec again.vec
+for number in 1e50 -1e400 inf; do
+    sed "3s/ [^ ]*\$/ $number/" text.vec >large.vec
+    refuses 'large.vec, word 2 of 16: a number is not finite' --load large.vec
+done
+# Words that come again: the first counts.
+first=$(sed -n 2p text.vec | cut -d ' ' -f 1) second=$(sed -n 3p text.vec | cut -d ' ' -f 1)
+(echo 18 10 && tail -n +2 text.vec && echo "$second 1 2 3 4 5 6 7 8 9 10" && echo "$first 1 2 3 4 5 6 7 8 9 10") >twice.vec
+"$program" --load twice.vec --save again.vec 2>err.txt
+must "the first of two vectors does not count" cmp text.vec again.vec
+must "the warning is $(cat err.txt)" test "$(cat err.txt)" = "twice.vec: 2 words come again, the first is $second; the first vector of each counts"
+(echo 17 10 && tail -n +2 binary.vec && echo -n "$first " && head -c 40 /dev/zero && echo) >twice.vec
+"$program" --load twice.vec --binary --save again.vec 2>err.txt
+must "the first of two vectors of a binary file does not count" cmp binary.vec again.vec
+must "a binary file has no warning" test "$(wc -l <err.txt)" = 1
 if [[ -n $python ]]; then
     cat >read.py <<'END'
 from gensim.models import KeyedVectors

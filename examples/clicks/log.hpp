@@ -137,7 +137,7 @@ private:
     std::size_t field_ = 0;
 };
 
-/// The bytes of a file, without compression by gzip if there is one.
+/// The bytes of a file, without compression by gzip if there is one. Zeros behind a member are padding.
 class Bytes {
 public:
     explicit Bytes(std::string path) : path_(std::move(path)), file_(path_ == "-" ? ::dup(0) : ::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -172,6 +172,7 @@ public:
             if (!gzip_) return read;
             if (read.empty() && !whole_) fail("the end of the compressed file is missing");
             auto text = inflated(read);
+            passed_ += read.size();
             if (!text.empty() || read.empty()) return text;
         }
     }
@@ -186,7 +187,17 @@ private:
         stream_.next_in = reinterpret_cast<Bytef*>(read.data());
         stream_.avail_in = static_cast<uInt>(read.size());
         while (stream_.avail_in != 0) {
-            if (std::exchange(whole_, false)) inflateReset(&stream_);  // another member begins
+            if (whole_) {
+                unsigned char const next = *stream_.next_in;
+                if (next == 0) {
+                    ++stream_.next_in;
+                    --stream_.avail_in;
+                    continue;
+                }
+                if (next != 0x1f) fail_at(read, "has something else behind the compressed data");
+                inflateReset(&stream_);  // another member begins
+                whole_ = false;
+            }
             std::size_t const before = text.size();
             text.resize(before + piece_size);
             stream_.next_out = reinterpret_cast<Bytef*>(text.data() + before);
@@ -196,14 +207,19 @@ private:
             if (state == Z_STREAM_END)
                 whole_ = true;
             else if (state != Z_OK && state != Z_BUF_ERROR)
-                fail("the compressed file is damaged");
+                fail_at(read, "is damaged");
         }
         return text;
+    }
+    [[noreturn]] void fail_at(std::string const& read, char const* what) const {
+        auto const at = std::to_string(passed_ + read.size() - stream_.avail_in);
+        fail(std::string("the compressed file ").append(what).append(", at byte ").append(at).c_str());
     }
 
     std::string path_;
     int file_;
     bool regular_ = false, first_ = true, gzip_ = false, whole_ = false;  // whole_: at the end of a member
+    std::uint64_t passed_ = 0;  // bytes of the compressed file before those that were read last
     z_stream stream_{};
 };
 

@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -19,7 +21,9 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,8 +60,10 @@ inline void save(Vectors const& vectors, std::string const& file, bool binary) {
     if (!out.flush()) throw BadInput(file + " cannot be written");
 }
 
-/// Reads such a file, of either kind: binary is what is no text.
-/// errors   BadInput, which names the word and what is wrong
+/// Reads such a file, of either kind: binary is what is no text. As gensim does: lines may end with spaces or a carriage
+/// return, numbers round to 0 or infinity where floats end, and of a word that comes again the first vector counts, with
+/// one warning on stderr.
+/// errors   BadInput, which names the word and what is wrong, such as a number that is not finite
 inline Vectors load(std::string const& file, bool binary) {
     std::ifstream in(file, std::ios::binary);
     std::ostringstream read;
@@ -67,7 +73,14 @@ inline Vectors load(std::string const& file, bool binary) {
     std::string_view rest = all;
     auto const number = [&](auto& x) {
         auto const [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), x);
-        if (error != std::errc{}) return false;
+        bool known = error == std::errc{};
+        if constexpr (std::is_same_v<decltype(x), float&>) {
+            if (error == std::errc::result_out_of_range) {  // which leaves x as it was
+                x = std::strtof(std::string(rest.data(), end).c_str(), nullptr);
+                known = true;
+            }
+        }
+        if (!known) return false;
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
         return true;
     };
@@ -76,23 +89,27 @@ inline Vectors load(std::string const& file, bool binary) {
         rest.remove_prefix(1);
         return true;
     };
+    auto const end_of_line = [&] {
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r"), rest.size()));
+        return skip('\n');
+    };
     std::size_t n = 0, width = 0;
-    if (!number(n) || !skip(' ') || !number(width) || !skip('\n') || width == 0)
+    if (!number(n) || !skip(' ') || !number(width) || !end_of_line() || width == 0)
         throw BadInput(file + ", line 1: not `words numbers-per-word`, as word2vec writes");
     std::size_t const least = 2 + (width > rest.size() ? 0 : binary ? width * sizeof(float) : 2 * width);  // bytes of a word
     if (width > rest.size() || n > (rest.size() + 1) / least)
         throw BadInput(file + ": " + std::to_string(rest.size()) + " bytes are too few for " + std::to_string(n) + " words of " + std::to_string(width) +
                        " numbers");
     Vectors made{{}, rowan::Tensor<float>::from_shape({n, width})};
-    std::unordered_map<std::string, std::size_t> seen;
+    std::unordered_set<std::string> seen;
+    std::string again;  // the first word that comes again
     for (std::size_t i = 0; i < n; ++i) {
         auto const where = [&] { return file + ", word " + std::to_string(i + 1) + " of " + std::to_string(n); };
         auto const space = rest.find(' ');
         if (space == rest.npos || space == 0 || rest.substr(0, space).find('\n') != rest.npos) throw BadInput(where() + ": no word and space");
-        made.words.emplace_back(rest.substr(0, space));
-        if (!seen.try_emplace(made.words.back(), i).second) throw BadInput(where() + ": " + made.words.back() + " comes a second time");
+        std::string word(rest.substr(0, space));
         rest.remove_prefix(space);
-        auto const row = made.rows.row(i);
+        auto const row = made.rows.row(made.words.size());
         if (binary) {
             rest.remove_prefix(1);
             std::size_t const bytes = width * sizeof(float);
@@ -103,14 +120,21 @@ inline Vectors load(std::string const& file, bool binary) {
         } else {
             for (std::size_t k = 0; k < width; ++k)
                 if (!skip(' ') || !number(row[k])) throw BadInput(where() + ": number " + std::to_string(k + 1) + " is missing");
-            skip(' ');
-            if (!skip('\n') && !rest.empty()) throw BadInput(where() + ": more than " + std::to_string(width) + " numbers");
+            if (!end_of_line() && !rest.empty()) throw BadInput(where() + ": more than " + std::to_string(width) + " numbers");
         }
         for (float const x : row)
             if (!std::isfinite(x)) throw BadInput(where() + ": a number is not finite");
+        if (seen.insert(word).second)
+            made.words.push_back(std::move(word));
+        else if (again.empty())
+            again = std::move(word);
     }
     if (!rest.empty()) throw BadInput(file + ": " + std::to_string(rest.size()) + " bytes behind the last word");
-    return made;
+    if (made.words.size() == n) return made;
+    std::fprintf(stderr, "%s: %zu words come again, the first is %s; the first vector of each counts\n", file.c_str(), n - made.words.size(), again.c_str());
+    auto kept = rowan::Tensor<float>::from_shape({made.words.size(), width});
+    std::copy_n(made.rows.data(), kept.size(), kept.data());
+    return {std::move(made.words), std::move(kept)};
 }
 
 /// The words whose vectors have the greatest cosines with others.

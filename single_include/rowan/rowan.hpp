@@ -11015,7 +11015,17 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
     check_levels(field + ".lod()", x.lod());
 }
 
-/// The same for sequences of tokens, whose rows have one element.
+/// The rows of x, which belong to those of sequences with levels `like` one by one. Rows without levels belong to any.
+/// errors   ShapeError if x has other levels
+template <class T, class D>
+Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char const* other, Lod const& like) {
+    if (!x.lod().empty() && !(x.lod() == like))
+        throw ShapeError(std::string(field).append(".lod()"), "other levels",
+                         std::string("those of ").append(other).append(", or none"));
+    return x.value();
+}
+
+/// check_sequences for sequences of tokens, whose rows have one element.
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);
@@ -18555,24 +18565,25 @@ struct weighted_embedding_bag_op
         spec::dense("weighted_embedding_bag: weight", weight);
         spec::same_dtype("weighted_embedding_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
+        if (weight.lod_level != 0) spec::same_levels("weighted_embedding_bag: weight", weight, ids);
         return embedding_bag_op::infer(w, ids, options);
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
-                               BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, SelectedRows<T, D> const& w, LoDTensor<I, D> const& ids,
-                               Tensor<T, D> const& weight, BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
     template <class T, id_type I>
-    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, Tensor<T> const& weight,
+    static LoDTensor<T> run(Cpu exec, RowStore<T> const& w, LoDTensor<I> const& ids, LoDTensor<T> const& weight,
                             BagOptions const& options = {}) {
-        return embedding_bag(exec, w, ids, weight, options);
+        return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 
     static constexpr std::array<VarSpec, 2> infer_backward(VarSpec const& w, VarSpec const&, VarSpec const& weight,
@@ -24241,7 +24252,7 @@ namespace layer {
 
 /// Ends a training when a metric has not improved for some epochs; the result of the training is then that of its best
 /// epoch. A training with options.resume counts and compares anew: it knows neither the epochs nor the best value of the
-/// training before.
+/// training before. NaN is no improvement; if a metric was NaN in all epochs, there is no best one, and `train` throws.
 ///     {.epochs = 100,
 ///      .metrics = {{"validation", [&](Parameters const& p) { return cost_of(validation, p); }}},
 ///      .stop = layer::EarlyStop{.metric = "validation", .patience = 3}}
@@ -24298,6 +24309,27 @@ typename O::op::attributes operator_options(O const& o) {
         return o.options();
     } else {
         return with_fields_of<typename O::op::attributes>(o);
+    }
+}
+
+/// Checks the options of an optimizer that its function takes, but that no training wants: steps that raise the cost, and
+/// penalties that make parameters grow. Those that are not finite are left to the operator.
+/// errors   ValueError if the learning rate is negative or, of an operator of rowan's, a penalty is, or the momentum is
+///          not in [0, 1]
+template <class Op>
+void check_trains(typename Op::attributes const& a) {
+    auto const check = [](char const* field, double value) {
+        if (value < 0) throw ValueError(field, value, "0 or more");
+    };
+    if constexpr (requires { check("", a.learning_rate); }) check("learning_rate", a.learning_rate);
+    if constexpr (is_builtin<Op>) {
+        if constexpr (requires { a.weight_decay; }) check("weight_decay", a.weight_decay);
+        if constexpr (requires { a.momentum; }) {
+            check("momentum", a.momentum);
+            if (a.momentum > 1) throw ValueError("momentum", a.momentum, "a number in [0, 1]");
+        }
+        if constexpr (requires { a.l1; }) check("l1", a.l1);
+        if constexpr (requires { a.l2; }) check("l2", a.l2);
     }
 }
 
@@ -29826,6 +29858,10 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
+    update.check = [attributes, check = std::move(update.check)] {
+        check_trains<Op>(*attributes);
+        check();
+    };
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     double rate = 1.0;
     if constexpr (requires { attributes->learning_rate; }) rate = attributes->learning_rate;
@@ -30676,7 +30712,7 @@ namespace rowan::inline v0::detail {
 class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
-    ///          negative
+    ///          negative, or least is not finite
     Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
     void begin();
@@ -30696,6 +30732,10 @@ public:
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
     bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Checks that an epoch was the best of those that have ended.
+    /// errors   ValueError if the metric of `stop` was NaN in all of them
+    void check_best() const;
 
     /// Prints the line about the epoch to standard error.
     void print(std::int64_t epoch) const;
@@ -30727,6 +30767,7 @@ private:
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -30742,6 +30783,7 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+    if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
 }
 
 ROWAN_FUNCTION void Epochs::begin() {
@@ -30801,6 +30843,12 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     }
     ++since_;
     return !ended();
+}
+
+ROWAN_FUNCTION void Epochs::check_best() const {
+    if (stop_ && !best_ && since_ > 0)
+        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
+                         std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
 ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
@@ -31637,6 +31685,12 @@ layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptions
     return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
 }
 
+/// Throws a ValueError unless a factor of learning rates is finite and not negative.
+inline void check_factor(std::string const& field, double factor) {
+    check_finite(field.c_str(), factor);
+    if (factor < 0) throw ValueError(field, factor, "0 or more");
+}
+
 /// Throws a ShapeError unless the gradient has the shape of the parameter.
 inline void check_shape(Variable const& parameter, Variable const& gradient) {
     auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
@@ -31737,7 +31791,7 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
 
 template <class Device>
 void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
-    for (auto const& [name, rate] : options.rates) check_finite(std::string("the rate of ").append(name).c_str(), rate);
+    for (auto const& [name, rate] : options.rates) check_factor(std::string("the rate of ").append(name), rate);
     for (auto const& g : gradients_) {
         updates_.push_back(optimizer_of(g, options).add(scope, g));
         changes_.append(*updates_.back().op);
@@ -31775,9 +31829,7 @@ void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
 
 template <class Device>
 void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(step)), factor,
-                         "a finite number");
+    check_factor(std::string("the schedule's factor for step ").append(std::to_string(step)), factor);
     for (std::size_t i = 0; i < updates_.size(); ++i) {
         auto const& update = updates_[i];
         update.set(step + 1, factor * rates_[i]);
@@ -32306,7 +32358,9 @@ public:
     ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
     ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
     ///            a sharded table has the rows of another rank
-    ///          - ValueError if the schedule's factor or a rate is not finite, or an optimizer rejects an option
+    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
+    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
+    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
     ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
@@ -32325,9 +32379,9 @@ public:
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
-    ///          or the schedule's factor is not finite, or an optimizer rejects an option; those of the operators;
-    ///          Error if another call of step is running; GraphError if another thread runs or trains a net of this
-    ///          scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
+    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
     ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
@@ -33282,8 +33336,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
     }
     if (options_.checkpoint && changed_) save();
     Parameters learned;
-    agree(ranks_, TrainCall::end,
-          [&](Words&) { learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(); });
+    agree(ranks_, TrainCall::end, [&](Words&) {
+        epochs_->check_best();
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
+    });
     return learned;
 }
 
@@ -33321,7 +33377,8 @@ inline constexpr bool returns_one_batch<Reader> =
 /// shapes   cost [1]
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
-///          negative number, or options.epochs is negative; those of options.checkpoint, ValueError if it is for another
+///          negative number or an infinite one, or options.epochs is negative, or, at the end, if the metric of
+///          options.stop was NaN in all epochs: no epoch is the best; those of options.checkpoint, ValueError if it is for another
 ///          number of ranks, GraphError if it loads no save of a training, ShapeError if an epoch has fewer batches than
 ///          were read before the save. On error, all parameters have the values from before that step, and the variables
 ///          keep them; but an error of a save comes after the step
@@ -43433,13 +43490,14 @@ constexpr VarSpec crf_spec(VarSpec const& x, VarSpec const& w) {
     return spec::with_dims(x, {x.dims[0], 1}, x.lod_level);
 }
 
-/// Checks the spec of labels, one per row.
+/// Checks the spec of labels, one per row, with the levels of x or none.
 constexpr void crf_label_spec(VarSpec const& label, VarSpec const& x) {
     spec::dense("crf: label", label);
     spec::ids("crf: label", label);
     if (label.dims.size() != 2) spec::rank("crf: label", label, 1, "1, or 2 with a dim of 1");
     if (label.dims.size() == 2) spec::same_dim("crf: label.shape(1)", label.dims[1], 1);
     spec::same_dim("crf: label.shape(0)", label.dims[0], x.dims[0]);
+    if (label.lod_level != 0) spec::same_levels("crf: label", label, x);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -43566,7 +43624,7 @@ struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot
     }
 };
 
-/// See crf_decoding with labels.
+/// See crf_decoding with labels, which have the levels of x or none.
 struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "crf_matches";
     static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
@@ -43578,8 +43636,8 @@ struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::
 
     template <class T, id_type I, class D>
     static LoDTensor<std::int64_t, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w,
-                                          Tensor<I, D> const& label) {
-        return crf_decoding(exec, x, w, label);
+                                          LoDTensor<I, D> const& label) {
+        return crf_decoding(exec, x, w, detail::rows_along("label", label, "emission", x.lod()));
     }
 };
 
@@ -44423,7 +44481,8 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
     return linear_chain_crf_grad(emission.device(), emission, transition, label, out_grad);
 }
 
-/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels.
+/// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels, which have the levels of x or
+/// none.
 struct linear_chain_crf_op
     : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
     static constexpr std::string_view name = "linear_chain_crf";
@@ -44439,8 +44498,8 @@ struct linear_chain_crf_op
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, Tensor<I, D> const& label) {
-        return linear_chain_crf(exec, x, w, label);
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, Tensor<T, D> const& w, LoDTensor<I, D> const& label) {
+        return linear_chain_crf(exec, x, w, detail::rows_along("label", label, "emission", x.lod()));
     }
 
     template <class T, id_type I, class D>
@@ -53007,6 +53066,7 @@ struct weighted_embedding_bags_op
         spec::dense("weighted_embedding_bags: weight", weight);
         spec::same_dtype("weighted_embedding_bags: weight", weight, w[0]);
         static_cast<void>(spec::same_dims("weighted_embedding_bags: weight", weight, ids));
+        if (weight.lod_level != 0) spec::same_levels("weighted_embedding_bags: weight", weight, ids);
         return out;
     }
 
@@ -53014,7 +53074,8 @@ struct weighted_embedding_bags_op
     static Tensor<T, D> run(D exec, std::vector<LoDTensor<T, D>> const& w, LoDTensor<I, D> const& ids,
                             LoDTensor<T, D> const& weight, BagsOptions const& options = {}) {
         auto const tables = detail::rows_of(w);
-        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids, weight.value(), options.pool);
+        return embedding_bags(exec, std::span<Tensor<T, D> const>(tables), ids,
+                              detail::rows_along("weight", weight, "ids", ids.lod()), options.pool);
     }
 
     static constexpr std::vector<VarSpec> infer_backward(std::span<VarSpec const> w, VarSpec const& ids,
@@ -53974,8 +54035,8 @@ namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;  ///< number of rows of the table
-    std::int64_t width = 0;   ///< number of elements per row
+    std::int64_t height = UNK;  ///< number of rows of the table; must be given
+    std::int64_t width = UNK;   ///< number of elements per row; must be given
     std::optional<std::int64_t> padding_id =
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
     /// row that ids read which the table does not have, in training and in serving; without it they are errors
@@ -53995,6 +54056,17 @@ struct EmbeddingOptions {
 
 namespace rowan::inline v0::detail {
 
+/// The dims of a table.
+/// errors   ShapeError if one is not given
+inline Dims table_dims(layer::EmbeddingOptions const& options) {
+    auto const check = [](char const* field, std::int64_t size, char const* expected) {
+        if (size == UNK) throw ShapeError(field, "not given", expected);
+    };
+    check("layer::embedding: height", options.height, "the number of rows");
+    check("layer::embedding: width", options.width, "the number of elements per row");
+    return {options.height, options.width};
+}
+
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
 layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int piece) {
@@ -54002,7 +54074,7 @@ layer::Var<T, Device> sharded_piece(layer::EmbeddingOptions const& options, int 
         throw GraphError("layer::embedding: rows of a sharded table lie in the memory of the CPU");
     if (options.rows) throw GraphError("layer::embedding: a sharded table has all rows: give either .sharded or .rows");
     int const pieces = options.placement.columns;
-    Dims const whole{options.height, options.width}, dims{options.height, options.width / pieces};
+    Dims const whole = table_dims(options), dims{whole[0], whole[1] / pieces};
     std::string name = options.name;
     if (pieces > 1 && !name.empty()) name.append(".").append(std::to_string(piece));
     auto const table = layer::selected_rows<T, Device>({}, dims, options.table, name);
@@ -54039,8 +54111,8 @@ namespace rowan::inline v0::layer {
 /// of it. A step of training begins with the exchange of the rows that its ids name: rows fetched earlier would lack
 /// what the step before has changed.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; ShapeError if a number of options.placement is bad; GraphError if it cuts columns,
-///          the net is for a device, or options.rows is given
+/// errors   as layer::parameter; ShapeError if height or width is not given, or a number of options.placement is bad;
+///          GraphError if it cuts columns, the net is for a device, or options.rows is given
 /// cost     one parameter in the net; in training, 8 bytes for each row besides its elements and states
 template <class T = float, class Device = Cpu>
 Var<T, Device> sharded_table(EmbeddingOptions const& options) {
@@ -54054,12 +54126,13 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
 
 /// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
-/// errors   as layer::parameter; with options.rows as layer::selected_rows, with options.sharded as sharded_table
+/// errors   as layer::parameter; ShapeError if height or width is not given; with options.rows as layer::selected_rows,
+///          with options.sharded as sharded_table
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     if (options.sharded) return sharded_table<T, Device>(options);
-    Dims const dims{options.height, options.width};
+    Dims const dims = rowan::detail::table_dims(options);
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
     return parameter<T, Device>(dims, options.table, options.name);
 }
@@ -54075,9 +54148,9 @@ layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Rea
     if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
         if (options.sharded && pieces != 1) {
             options.placement.check();
-            if (options.width % pieces != 0)
+            if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
                 throw ShapeError("placement.columns", std::to_string(pieces),
-                                 std::string("a divisor of the width, ").append(std::to_string(options.width)));
+                                 std::string("a divisor of the width, ").append(std::to_string(width)));
             LayerRollback added;
             std::vector<Variable*> joined;
             for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
@@ -54178,7 +54251,7 @@ namespace rowan::inline v0::layer {
 /// The settings of embedding_bags and its tables.
 struct EmbeddingBagsOptions {
     std::vector<std::int64_t> heights = {};  ///< number of rows of each table
-    std::int64_t width = 0;                  ///< number of elements per row of all tables,
+    std::int64_t width = UNK;                ///< number of elements per row of all tables,
     std::vector<std::int64_t> widths = {};   ///< or of each
     Pooling pool = Pooling::sum;             ///< sum, mean, sqrt or max
     /// whether the ids are keys of any number, each of which reads the row that hash_rows gives it; else they are rows,
