@@ -251,7 +251,14 @@ compiled() {
     g++ -std=c++20 $(pkg-config --cflags rowan) -c examples/01_sparse_sgd.cpp -o "$folder/header_only.o"
     g++ -std=c++20 $(pkg-config --cflags rowan-compiled) -O2 -c examples/07_plain_network.cpp -o "$folder/net.o"
     if g++ "$folder"/{header_only,net}.o $(pkg-config --libs rowan-compiled) -o "$folder/both" >"$folder/both.log" 2>&1; then return 1; fi
-    grep -F files_with_and_without_ROWAN_COMPILED "$folder/both.log"
+    grep -F rowan_files_with_and_without_ROWAN_COMPILED "$folder/both.log"
+    g++ -std=c++20 $(pkg-config --cflags rowan) -D_GLIBCXX_DEBUG -include rowan/core/error.hpp -x c++ -c /dev/null -o "$folder/debug.o"
+    if g++ "$folder"/{header_only,debug}.o -o "$folder/both" >"$folder/both.log" 2>&1; then return 1; fi
+    grep -F rowan_files_with_and_without_GLIBCXX_DEBUG "$folder/both.log"
+    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) -include rowan/io/desc.hpp -x c++ -c /dev/null -o "$folder/io.o"
+    if g++ "$folder"/{net,io}.o -o "$folder/both" >"$folder/both.log" 2>&1; then return 1; fi
+    grep -F rowan_needs_compiled_o__see_README "$folder/both.log"
+    grep -F rowan_needs_io_o__see_README "$folder/both.log"
 
     nm -C --defined-only "$folder/net.o" >"$folder/net.symbols"
     if grep -E 'kernel_of<|run_fixed|run_variadic|Holder<|Trainer<float, .*>::(step|begin|Trainer)|GradientMaker|merge|append_backward<' "$folder/net.symbols"; then return 1; fi

@@ -2,3 +2,5 @@
 #include <rowan/compiled/define.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
+
+char const rowan_needs_compiled_o__see_README = 0;

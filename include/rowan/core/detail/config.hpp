@@ -65,12 +65,21 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// Causes a link error, with this name, if a program or a shared library mixes files compiled with and without
-/// ROWAN_COMPILED.
-namespace rowan {
+// What the linker says about a program whose parts do not go together: these names. See rowan/errors.md.
+extern "C" {
 #ifdef ROWAN_COMPILED
-[[gnu::used, gnu::visibility("hidden")]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
-#else
-[[gnu::used, gnu::visibility("hidden")]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+extern char const rowan_needs_compiled_o__see_README;  // compiled.cpp defines it
+[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o = &rowan_needs_compiled_o__see_README;
 #endif
-}  // namespace rowan
+// A name that some files know as one thread's and others as the process's: GNU ld and gold refuse it.
+#ifdef ROWAN_COMPILED
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char rowan_files_with_and_without_ROWAN_COMPILED = 0;
+#else
+[[gnu::used, gnu::visibility("hidden")]] inline char rowan_files_with_and_without_ROWAN_COMPILED = 0;
+#endif
+#ifdef _GLIBCXX_DEBUG
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char rowan_files_with_and_without_GLIBCXX_DEBUG = 0;
+#else
+[[gnu::used, gnu::visibility("hidden")]] inline char rowan_files_with_and_without_GLIBCXX_DEBUG = 0;
+#endif
+}

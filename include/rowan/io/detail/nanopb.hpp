@@ -35,6 +35,13 @@
 #include <iterator>
 #include <span>
 
+#ifdef ROWAN_COMPILED
+extern "C" {
+extern char const rowan_needs_io_o__see_README;  // compiled/io.cpp defines it
+[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_io_o = &rowan_needs_io_o__see_README;
+}
+#endif
+
 namespace rowan::inline v0::detail {
 
 /// Reads or writes one field: the callback of nanopb. Defined in rowan/io/message.hpp.
