@@ -3,6 +3,7 @@
 
 #include "attributes.hpp"
 
+#include <rowan/detail/near_name.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/io/detail/former_names.hpp>
 #include <rowan/io/operator_maker.hpp>
@@ -114,10 +115,9 @@ std::vector<OperatorInfo> const& operator_table() {
 }
 
 std::string similar(std::string const& name, std::vector<std::string> const& names) {
-    py::list list;
-    for (std::string const& one : names) list.append(one);
-    py::list const near = py::module_::import("difflib").attr("get_close_matches")(name, list, 1);
-    return near.empty() ? "" : " (did you mean " + std::string(py::str(near[0])) + "?)";
+    d::NearName near(name);
+    for (std::string const& one : names) near.see(one);
+    return near.text();
 }
 
 std::optional<std::string> current_name(std::string const& former) {

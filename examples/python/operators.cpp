@@ -167,11 +167,15 @@ py::object run_operator(std::string const& name, py::args const& given, int thre
     for (auto const& one : given) {
         std::size_t const i = inputs.size();
         std::string const slot = info.variadic || i >= info.inputs.size() ? "input " + std::to_string(i)
-                                                                          : name + ": " + std::string(info.inputs[i]);
+                                                                          : std::string(info.inputs[i]);
         bool const changes = info.outputs.empty() && i + 1 < given.size();  // an optimizer changes all but the gradient
         if (changes && !(py::isinstance<py::array>(one) && py::reinterpret_borrow<py::array>(one).writeable()))
-            throw rowan::TypeError(slot, py::str(py::type::of(one)), "an array that may be written");
-        inputs.push_back(&operand(scope, slot, one));
+            throw rowan::TypeError(name + ": " + slot, py::str(py::type::of(one)), "an array that may be written");
+        try {
+            inputs.push_back(&operand(scope, slot, one));
+        } catch (rowan::Error const&) {
+            rowan::detail::rethrow_in(name);
+        }
     }
     rowan::Operator& op = scope.new_op(kernel_for(info, inputs), inputs, made_attributes);
     auto net = rowan::Net<>::trace_and_build(op.outputs);

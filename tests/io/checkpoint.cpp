@@ -216,6 +216,7 @@ TEST_CASE("variables are loaded only as their own type", "[io][bad_input]") {
     CHECK(file.load<LoDTensor<float>>("w") == c.get<Tensor<float>>("w"));  // a tensor is a batch without levels
     CHECK(refusal([&] { c.get("none"); }) == "the checkpoint has no variable \"none\"");
     CHECK(refusal([&] { file.load("none"); }) == folder / "x has no variable \"none\"");
+    CHECK(refusal([&] { file.load("onw"); }) == folder / "x has no variable \"onw\" (did you mean own?)");
     CHECK(refusal([&] { file.desc("A"); }) == folder / "x has no variable \"A\"");
     CHECK((file.has("g") && !file.has("h") && !file.has("") && !file.has("x")));
     CHECK(file.desc("g") == test::sparse("g", {85, 2}));

@@ -151,9 +151,7 @@ TEST_CASE("undamaged variables of a damaged file can be loaded", "[io]") {
 }
 
 TEST_CASE("other files and other versions throw an error that says so", "[io][bad_input]") {
-    CHECK(refusal(Bytes()) == "byte 0: file has 0 bytes, expected a multiple of 64 that fits into memory");
-    CHECK(refusal(Bytes(63)) == "byte 0: file has 63 bytes, expected a multiple of 64 that fits into memory");
-    CHECK(refusal(Bytes(64)) == "byte 0: magic is not that of a rowan checkpoint");
+    for (std::size_t const size : {0, 7, 8, 63, 64}) CHECK_THAT(refusal(Bytes(size)), Catch::EndsWith("/x is not a file of rowan"));
     CHECK(refusal(RawCheckpoint{.major = 2}) == "byte 8: major version is 2, supported is 1");
     CHECK(refusal(RawCheckpoint{.major = 0}) == "byte 8: major version is 0, supported is 1");
     CHECK_THROWS_AS(CheckpointFile("no/such/file"), IoError);

@@ -224,7 +224,7 @@ TEST_CASE("files of another net, damaged files and missing files throw", "[io]")
     file.write(bytes + "x");
     CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
     file.write(std::string(64, 'x'));
-    CHECK_THROWS_WITH(load_model(predict, file.path), "byte 0: magic is not that of a rowan checkpoint");
+    CHECK_THROWS_WITH(load_model(predict, file.path), "byte 0: " + file.path + " is not a file of rowan");
     CHECK_THROWS_AS(load_model(predict, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, parameters, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);

@@ -325,7 +325,7 @@ with Fresh():
     refused(TypeError, "the batch is <class 'list'>, expected a dict", train, [1])
     refused(TypeError, "object is not iterable", rowan.train, cost, lambda epoch: 3)
     first = train(whole)
-    refused(RuntimeError, 'the batch has no value for the variable "y"', train, {"x": whole["x"]})
+    refused(RuntimeError, 'the batch has no "y"; it has "x"', train, {"x": whole["x"]})
     refused(RuntimeError, 'the batch has a value for "z", but there is no data variable of that name', train, {**whole, "z": x})
     refused(ValueError, "x.shape() is [16, 2], expected [UNK, 3]", train, whole, {**whole, "x": floats(16, 2)})
     refused(ValueError, "x[0, 0] = 0.1 is not exact in float32", train, {**whole, "x": whole["x"].astype("f8") + 0.1 - whole["x"]})
@@ -357,7 +357,7 @@ with Fresh():
         refused(RuntimeError, "are not known: give the data its shape", rowan.Trainer, plain()[1])
     refused(ValueError, "learning_rate is nan", rowan.Trainer, cost, layer.Sgd(learning_rate=float("nan")))
     trainer = rowan.Trainer(cost)
-    refused(RuntimeError, 'the batch has no value for the variable "y"', trainer.step, {"x": whole["x"]})
+    refused(RuntimeError, 'the batch has no "y"; it has "x"', trainer.step, {"x": whole["x"]})
     refused(TypeError, "incompatible function arguments", trainer.step, [1])
     del trainer
 

@@ -90,6 +90,8 @@ TEST_CASE("an early stop without its metric, or with negative numbers, throws be
     Metrics const metrics{{"value", [](Parameters const&) { return 0.0; }}};
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = {{"m", nullptr}}}), "options.metrics: \"m\" holds no function");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.stop = layer::EarlyStop{.metric = "value"}}), "options.stop: there is no metric \"value\"");
+    CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "valeu"}}),
+                      "options.stop: there is no metric \"valeu\" (did you mean value?)");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .patience = -1}}), "options.stop: patience is -1, expected 0 or more");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .least = nan}}), "options.stop: least is nan, expected 0 or more");
     CHECK_THROWS_WITH(train(layer::scale(v, 1), reader, {.metrics = metrics, .stop = layer::EarlyStop{.metric = "value", .least = std::numeric_limits<double>::infinity()}}), "options.stop: least is inf, expected a finite number");

@@ -69,11 +69,11 @@ TEST_CASE("feeds must match the declarations, and are checked before anything ru
     refused<ShapeError>(net, net.with("words", Tensor<std::int64_t>{1, 2, 3}), "words.lod().levels() is 0, expected 1");
     refused<ShapeError>(net, net.with("words", LoDTensor<std::int64_t>({1, 2, 3}, Lod{{0, 2}, {0, 1, 3}})), "words.lod().levels() is 2, expected 1");
     refused<ShapeError>(net, net.with("label", LoDTensor<std::int32_t>({0, 2}, Lod{{0, 2}})), "label.lod().levels() is 1, expected 0");
-    refused<GraphError>(net, net.with("lable", Tensor<std::int32_t>{0, 2}), "the batch has a value for \"lable\", but there is no data variable of that name");
+    refused<GraphError>(net, net.with("lable", Tensor<std::int32_t>{0, 2}), "the batch has a value for \"lable\", but there is no data variable of that name (did you mean label?)");
     refused<GraphError>(net, net.with("fc_0.w_0", Tensor<float>{{1}}), "the batch has a value for \"fc_0.w_0\", but there is no data variable of that name");
     Feeds few = net.good;
     few.erase("label");
-    refused<GraphError>(net, few, "the batch has no value for the variable \"label\"");
+    refused<GraphError>(net, few, "the batch has no \"label\"; it has \"words\", \"x\"");
     static_cast<void>(infer(net.cost, net.good, net.parameters));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("infer accepts feeds that only the cost needs, and ignores them", "[la
     CHECK(infer(net.scores, net.good, net.parameters) == want);
     CHECK(infer(net.scores, net.with("label", Tensor<float>{{1, 2}}), net.parameters) == want);
     CHECK_THROWS_WITH(infer(net.scores, net.with("lable", Tensor<std::int32_t>{0, 2}), net.parameters),
-                      "the batch has a value for \"lable\", but there is no data variable of that name");
+                      "the batch has a value for \"lable\", but there is no data variable of that name (did you mean label?)");
     Scope inner(net.scope);  // data of parent scopes
     ScopeGuard const guard(inner);
     CHECK(infer(layer::scale(net.scores, 1), net.good, net.parameters) == want);

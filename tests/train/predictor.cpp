@@ -87,7 +87,7 @@ TEST_CASE("a predictor names a feed that it lacks, and, if asked to, one that it
     Tagger net;
     Predictor const predictor(net.scores, net.parameters),
         strict(net.scores, net.parameters, {.refuse_other_feeds = true});
-    CHECK_THROWS_WITH(predictor({}), "the batch has no value for the variable \"words\"");
+    CHECK_THROWS_WITH(predictor({}), "the batch has no \"words\"; it is empty");
     Feeds more = net.batches[0];
     more.emplace("y", Tensor<float>{{1, 2}});
     CHECK(predictor(more) == strict(net.batches[0]));

@@ -133,7 +133,7 @@ TEST_CASE("errors of train and infer name the cause", "[layer]") {
     auto const one = [](Feeds const& feeds) { return [feeds](std::int64_t) { return std::array{feeds}; }; };
     Tensor<float> const good{{1, 2}};
     float const inf = std::numeric_limits<float>::infinity();
-    CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch has no value for the variable \"x\"");
+    CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch has no \"x\"; it has \"y\"");
     CHECK_THROWS_WITH(train(cost, one({{"x", Tensor<float>{{inf, 2}}}, {"y", good}})),
                       "the cost mse_0.out_0 is inf, expected a finite number");
     CHECK_THROWS_WITH(train(predict, one({{"x", good}, {"y", good}})), "fc_0.out_0.shape() is [1, 2], expected [1]");
@@ -350,7 +350,7 @@ TEST_CASE("training begins with the values that are given for some parameters", 
         CHECK_THROWS_WITH(begin({.initial = initial}), text);
         CHECK((scope.get("fc_0.w_0").value().get<LoDTensor<float>>().value() == w));
     };
-    refuses({{"fc_0.w_0", w + 1.f}, {"fc_2.w_0", w}}, "there is no parameter \"fc_2.w_0\" for the initial value of that name");
+    refuses({{"fc_0.w_0", w + 1.f}, {"fc_2.w_0", w}}, "there is no parameter \"fc_2.w_0\" for the initial value of that name (did you mean fc_0.w_0?)");
     refuses({{"fc_0.w_0", w + 1.f}, {"x", w}}, "there is no parameter \"x\" for the initial value of that name");
     refuses({{"fc_0.w_0", w + 1.f}, {"fc_1.w_0", w}}, "fc_1.w_0.shape() is [2, 3], expected [3, 2]");
     refuses({{"fc_0.w_0", w + 1.}}, "fc_0.w_0 is LoDTensor<f64>, expected LoDTensor<f32>");

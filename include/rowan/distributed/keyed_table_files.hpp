@@ -104,7 +104,7 @@ struct KeyedTableFiles {
             for (auto const& [key, state] : states) {
                 auto const width = state.get().tensor().row_size() * sizeof(S);
                 shards->add_state(key, width);
-                names.add(key, static_cast<std::int64_t>(width));
+                names.add(std::string("states[\"").append(key).append("\"]"), static_cast<std::int64_t>(width));
             }
             if (!travel) {
                 Notice own;
@@ -118,14 +118,14 @@ struct KeyedTableFiles {
         if (travel) {
             after_agreement(group, [&] { saved->share_values(group); });
             auto const notices = agree_on_load(group, path, std::cref(check));
-            check_same_number(notices, 1, "the hash of the names of states");
+            check_same_values(group, notices, 1, names);
             after_agreement(group, [&] {
                 for (auto const& n : notices) shards->step = std::max(shards->step, n.own[2]);
                 shards->deal(&group, *saved, piece, damage);
             });
             static_cast<void>(agree_on_load(group, path, std::cref(finish)));
         }
-        auto const number = table.agree_on_growth(Collective::load, *keys, names.hash());
+        auto const number = table.agree_on_growth(Collective::load, *keys, names);
         after_agreement(group, [&] {
             table.shards_.set(table.shards_.slots(), number);
             KeyedTableAccess::replace(local, std::move(*keys), Tensor<T>::from_shape({0, local.value().row_size()}));

@@ -133,7 +133,7 @@ public:
         bool told = false, agreed = false;
         auto const commit = [&] {  // throws on all ranks or on none
             told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), 0);
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});
             agreed = true;
         };
         try {
@@ -283,11 +283,12 @@ private:
     /// number of the agreement.
     /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index, std::int64_t states) {
+    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
+                                 detail::NamedValues const& states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states.hash()};
         });
-        detail::check_same_number(notices, 2, "the hash of the names of states");
+        detail::check_same_values(shards_.group(), notices, 2, states);
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)

@@ -4,6 +4,8 @@
 #include <rowan/graph/scope.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/near_name.hpp>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -39,7 +41,11 @@ ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
 
 ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
     if (Variable* const v = find(name)) return *v;
-    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+    detail::NearName near(name);
+    for (Scope const* s = this; s != nullptr; s = s->parent_) {
+        for (auto const& known : s->by_name_) near.see(known.first);
+    }
+    throw GraphError(std::string("there is no variable \"").append(name).append("\"").append(near.text()));
 }
 
 ROWAN_FUNCTION Scope& Scope::new_scope() {

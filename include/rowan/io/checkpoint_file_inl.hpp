@@ -4,6 +4,8 @@
 #include <rowan/io/checkpoint_file.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/near_name.hpp>
+
 
 namespace rowan::inline v0 {
 
@@ -60,8 +62,10 @@ ROWAN_FUNCTION std::string CheckpointFile::describe() const {
 
 ROWAN_FUNCTION CheckpointFile::Record CheckpointFile::record(std::string_view name) const {
     std::size_t const i = state_->find(name);
-    if (i == size()) throw GraphError(path() + " has no variable \"" + std::string(name) + "\"");
-    return state_->record(i);
+    if (i != size()) return state_->record(i);
+    detail::NearName near(name);
+    for (std::size_t k = 0; k < size(); ++k) near.see(state_->record(k).desc.name);
+    throw GraphError(path() + " has no variable \"" + std::string(name) + "\"" + near.text());
 }
 
 ROWAN_FUNCTION void detail::expect_no_delta(CheckpointFile const& file) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/near_name.hpp>
 #include <rowan/op/slots.hpp>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -227,11 +229,16 @@ template <class... Op>
 struct operator_list : std::type_identity<Op>... {};
 
 // Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
+                                                           std::span<std::string_view const> names) {
+    NearName near(name);
+    for (std::string_view const known : names) near.see(known);
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
-                         .append("\" among the ")
-                         .append(std::to_string(size))
+                         .append("\"")
+                         .append(near.text())
+                         .append(" among the ")
+                         .append(std::to_string(names.size()))
                          .append(" of this registry"));
 }
 
@@ -306,7 +313,7 @@ private:
     static constexpr std::size_t position(std::string_view name) {
         auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
                                             [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, names);
         return *found;
     }
 };

@@ -4,14 +4,18 @@
 #include <rowan/train/parameters.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/near_name.hpp>
+
 #include <utility>
 
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
+    if (found != values_.end()) return found->second;
+    detail::NearName near(name);
+    for (auto const& known : values_) near.see(known.first);
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\"").append(near.text()));
 }
 
 ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {

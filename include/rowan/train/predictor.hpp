@@ -167,9 +167,15 @@ public:
     /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
     ///          differs from its variable
     /// cost     that of tracing the net
-    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
+    explicit Predictor(LoadedModel<T, Device>&& model, PredictorOptions const& options = {}, Device exec = {})
         : Predictor(model.predict, model.parameters, options, exec) {
         scope_ = std::move(model.scope);
+    }
+
+    template <bool moved = false>
+    explicit Predictor(LoadedModel<T, Device> const& model, PredictorOptions const& options = {}, Device exec = {})
+        : net_({}, model.parameters, options, exec) {
+        static_assert(moved, "rowan::Predictor: it keeps the model: Predictor predict(std::move(model))");
     }
 
     /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the

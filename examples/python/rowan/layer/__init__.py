@@ -1,4 +1,5 @@
 # rowan/layer/__init__.py: layers, made of variables and operators of the default scope.
+import difflib
 import typing
 import warnings
 
@@ -26,6 +27,7 @@ if not typing.TYPE_CHECKING:
         """What has another name since; the operators have a table of theirs in C++."""
         now = {"FirstValues": "Initializer", "rank_loss": "ranknet"}.get(name) or current_name(name)
         if now not in globals():
-            raise AttributeError(f"module 'rowan.layer' has no attribute {name!r}")
+            near = difflib.get_close_matches(name, globals(), 1)
+            raise AttributeError(f"module 'rowan.layer' has no attribute {name!r}" + f" (did you mean {near[0]}?)" * bool(near))
         warnings.warn(f"rowan.layer.{name} is now rowan.layer.{now}", DeprecationWarning, stacklevel=2)
         return globals()[now]

@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/detail/named_values.hpp>
+#include <rowan/detail/near_name.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +23,14 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
     }
     if (!stop) return;
-    if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (!metrics.contains(stop->metric)) {
+        NearName near(stop->metric);
+        for (auto const& known : metrics) near.see(known.first);
+        throw GraphError(std::string("options.stop: there is no metric \"")
+                             .append(stop->metric)
+                             .append("\"")
+                             .append(near.text()));
+    }
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");

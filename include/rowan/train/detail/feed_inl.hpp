@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/detail/near_name.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <cstddef>
@@ -49,8 +50,13 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
 
 ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    if (found == feeds.end()) {
+        std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
+        text += feeds.empty() ? "is empty" : "has ";
+        for (auto at = feeds.begin(); at != feeds.end(); ++at)
+            text.append(at == feeds.begin() ? "\"" : ", \"").append(at->first).append("\"");
+        throw GraphError(text);
+    }
     Value value = found->second.value();
     check_fits(v, value);
     return value;
@@ -59,10 +65,17 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
 ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
+    if (declared != nullptr && declared->role() == Role::data) return;
+    NearName near(name);
+    for (Scope const* s = &scope; s != nullptr; s = s->parent()) {
+        for (auto const& v : s->variables()) {
+            if (v->role() == Role::data) near.see(v->name());
+        }
+    }
+    throw GraphError(std::string("the batch has a value for \"")
+                         .append(name)
+                         .append("\", but there is no data variable of that name")
+                         .append(near.text()));
 }
 
 }  // namespace rowan::inline v0::detail

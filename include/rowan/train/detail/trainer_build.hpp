@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/near_name.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
@@ -266,8 +267,11 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
         if (may_move) names.insert(m.now->name());
     }
     for (auto const& [name, value] : given) {
-        if (!names.contains(name))
-            throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+        if (names.contains(name)) continue;
+        detail::NearName near(name);
+        for (std::string_view const known : names) near.see(known);
+        throw GraphError(
+            std::string("there is no parameter \"").append(name).append("\" ").append(what).append(near.text()));
     }
 }
 
