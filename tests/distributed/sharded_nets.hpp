@@ -75,6 +75,13 @@ inline Feeds batch(std::int64_t i) {
     return {{"ids", ids}, {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>(words), Lod{ends})}, {"weights", weights}, {"y", y}};
 }
 
+inline Feeds no_rows() {
+    return {{"ids", Tensor<std::int64_t>::from_shape({0})},
+            {"bags", LoDTensor<std::int32_t>(Tensor<std::int32_t>::from_shape({0}), Lod{{0}})},
+            {"weights", Tensor<float>::from_shape({0})},
+            {"y", Tensor<float>::from_shape({0, 2})}};
+}
+
 inline std::vector<Feeds> batches(std::int64_t begin, std::int64_t end) {
     std::vector<Feeds> all;
     for (std::int64_t i = begin; i < end; ++i) all.push_back(batch(i));

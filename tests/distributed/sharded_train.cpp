@@ -35,7 +35,7 @@ TrainOptions options_for(std::int64_t parts, layer::Comm const& comm = {}) {
 Hash trained(bool shards, TrainOptions const& options, std::int64_t end = 7, Placement const& placement = {}) {
     Net1 const net(shards, placement);
     auto const learned = train(
-        net.cost, [&](std::int64_t) { return std::views::iota(std::int64_t{0}, end) | std::views::transform([](std::int64_t i) { return batch(i % 12); }); }, options);
+        net.cost, [&](std::int64_t) { return batches(0, end); }, options);
     return hash_of(learned);
 }
 
@@ -314,6 +314,67 @@ TEST_CASE("however the parts of a step are cut onto ranks, they have the same bi
         }
     }
     same_bits_of(test::sample(all, 32));
+}
+
+/// Trains a net on these batches, of which those below 0 have no rows: the hash of the rows of this rank, and of all else.
+Hash trained_on(std::vector<std::int64_t> const& numbers, bool shards, TrainOptions options) {
+    Net1 const net(shards);
+    std::vector<Feeds> data;
+    for (std::int64_t const i : numbers) data.push_back(i < 0 ? no_rows() : batch(i));
+    bool right = true;
+    options.on_batch = [&](BatchReport const& r) { right = right && (r.rows == 0) == (r.cost == 0); };
+    auto const learned = train(net.cost, [&](std::int64_t) { return data; }, options);
+    return right ? hash_of(learned) : Hash{};
+}
+
+TEST_CASE("steps in which no loss has a row leave no trace on ranks, and parts without rows may be anywhere", "[distributed]") {
+    // 3 parts make a step: those of all ranks, of some or of one lack rows; the last step is one that all ranks run.
+    std::vector<std::int64_t> const with{-1, -1, -1, 0, 1, 2, -1, 3, -1, -1, -1, -1, 4, -1, 5, -1, -1, 6, -1, -1, -1, 7, -1, -1, -1},
+        without{0, 1, 2, -1, 3, -1, 4, -1, 5, -1, -1, 6, 7, -1, -1};
+    for (bool const deferred : {false, true}) {
+        for (bool const overlap : {false, true}) {
+            CAPTURE(deferred, overlap);
+            auto const run = [&](std::vector<std::int64_t> const& numbers, bool shards, layer::Comm const& comm) {
+                auto options = options_for(3, comm);
+                options.overlap = overlap;
+                options.check_every = 2;
+                options.schedule = layer::CosineDecay{.steps = 20};
+                if (deferred) options.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.05}};
+                return trained_on(numbers, shards, options);
+            };
+            same_bits([&](bool shards, layer::Comm const& comm) { return run(with, shards, comm); });
+            same_bits([&](bool shards, layer::Comm const& comm) { return run(with, shards, comm); }, {4}, 2);
+            CHECK(run(with, false, {}) == run(without, false, {}));
+        }
+    }
+    // whole steps alone, of one part and of several
+    for (std::int64_t const parts : {1, 4}) {
+        same_bits([&](bool shards, layer::Comm const& comm) {
+            auto options = options_for(parts, comm);
+            options.overlap = parts != 1;
+            return trained_on({-1, -1, -1, -1, -1}, shards, options);
+        });
+    }
+}
+
+TEST_CASE("a sharded table of height 0 is trained beside others", "[distributed]") {
+    for (std::int64_t const parts : {1, 2}) {
+        same_bits([&](bool shards, layer::Comm const& comm) {
+            Scope scope;
+            ScopeGuard const guard(scope);
+            auto const words = layer::data<std::int64_t>("bags", {UNK}, 1);
+            auto const bags = layer::embedding_bag(words, {.height = 0, .width = 2, .name = "small", .sharded = shards}, {});
+            auto const error = layer::fc(bags, {.output_size = 2, .name = "fc"}) - layer::data<float>("y", {UNK, 2});
+            std::vector<Feeds> data;
+            for (std::size_t n : {2U, 0U, 1U, 3U, 0U, 0U}) {
+                data.push_back({{"bags", LoDTensor<std::int64_t>(Tensor<std::int64_t>::from_shape({0}), Lod{std::vector<std::int64_t>(n + 1)})},
+                                {"y", Tensor<float>::full({n, 2}, 0.5F * static_cast<float>(n))}});
+            }
+            auto options = options_for(parts, comm);
+            options.overlap = true;
+            return hash_of(train(layer::reduce_mean(error * error), [&](std::int64_t) { return data; }, options));
+        });
+    }
 }
 
 TEST_CASE("every optimizer has the bits of a whole table on shards", "[distributed]") {

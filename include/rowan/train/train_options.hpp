@@ -33,7 +33,8 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
     std::int64_t batch;  ///< the step within the epoch, counted from 0
-    double cost;         ///< cost of the batch; of several, that of them as one batch
+    double cost;         ///< cost of the batch; of several, that of them as one batch; 0 if there are no rows
+    std::int64_t rows;   ///< those of which the cost is a mean or sum, of its loss with most; 0: nothing has changed
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.

@@ -12,6 +12,7 @@
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/deferred_tables.hpp>
 #include <rowan/train/detail/entered.hpp>
+#include <rowan/train/detail/loss_rows.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -85,11 +86,12 @@ public:
     }
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
+    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
+    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
+    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
     ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
     ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
@@ -171,9 +173,11 @@ private:
             if (i < parameters_.size()) f(t, i);
         }
     }
-    /// The weights of results_, or their divisors, from those of the cost and of moving_.
-    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
+    /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
+    std::vector<double> numbers_of_part(double cost) const;
+    std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
+    /// What results_ are multiplied by, from these numbers.
+    detail::PartSums::Weights weights_of(std::span<double const> numbers) const;
     double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
     /// errors   GraphError if a name is not that of a parameter
@@ -186,6 +190,7 @@ private:
     struct Moving {
         Variable *now, *next;
         std::optional<detail::Counted> rows;  // of which it is a mean
+        bool changes = true;                  // in this step: whether there are such rows
     };
 
     Variable& cost_;
@@ -209,6 +214,8 @@ private:
     std::int64_t parts_;        // the most batches of a step
     std::int64_t check_every_;  // steps; 0: never
     bool overlap_;
+    std::optional<detail::LossRows> losses_;    // of a part
+    std::int64_t rows_ = 0;                     // of the losses of all parts of a step: 0 if it changes nothing
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_

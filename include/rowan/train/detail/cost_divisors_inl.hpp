@@ -149,36 +149,37 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
         for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
     }
     if (kind_ == same) return totals[0];
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& f : d.factors) {
-            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
-                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-            if (totals[0] == 0 && f.of == Counted::value)
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+        for (Counted const& f : divisors_[k].factors) {
+            if (totals[k] == 0 && f.of == Counted::value)
                 throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
                                  "a number other than 0, as it divides the cost");
         }
     }
+    std::size_t by = 0;  // the first that of_part may have taken
+    while (by + 1 < totals.size() && totals[by] == 0) ++by;
+    if (totals[by] == 0) by = 0;
     auto const text = [&](std::size_t k) {
         Operator const& op = *divisors_[k].op;
         return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
     };
-    for (std::size_t k = 1; k < totals.size(); ++k) {
-        double const tolerance = std::max(divisors_[0].rounding(), divisors_[k].rounding());
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+        if (k == by) continue;
+        double const tolerance = std::max(divisors_[by].rounding(), divisors_[k].rounding());
         for (std::size_t at = 0; at < weights.size(); at += stride) {
-            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
-            bool const other = std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b));
-            if (other || (totals[0] == 0 && totals[k] != 0))
+            double const a = weights[at + by] * totals[k], b = weights[at + k] * totals[by];
+            if (std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b)))
                 throw ValueError(std::string("parts: the divisor of ")
                                      .append(text(k))
                                      .append(" in part ")
                                      .append(std::to_string(at / stride)),
                                  weights[at + k],
                                  std::string("in proportion to that of ")
-                                     .append(text(0))
+                                     .append(text(by))
                                      .append(", a mean that is added to it: else the parts are not one batch"));
         }
     }
-    return totals[0];
+    return totals[by];
 }
 
 }  // namespace rowan::inline v0::detail

@@ -4,6 +4,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -62,8 +63,15 @@ public:
     /// errors   IndexError if a label is not a class
     void append_to(std::vector<double>& all) const;
 
+    /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
+    /// is added have the same proportion, or, where it has no rows in any part, are 0.
+    double of_part(std::span<double const> weights) const {
+        auto const own = weights.first(size());
+        auto const first = std::ranges::find_if(own, [](double w) { return w != 0; });
+        return first == own.end() ? 0 : *first;
+    }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
-    /// errors   ShapeError if there are no rows; ValueError if the cost adds means whose divisors differ in proportion
+    /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
     double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:

@@ -31,7 +31,6 @@ public:
         sum_ += cost;
         ++steps_;
     }
-    std::int64_t steps() const noexcept { return steps_; }
     /// The metric of the best epoch, which is the same on all ranks.
     double value() const noexcept { return value_; }
 

@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/tree_sum.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -38,17 +39,32 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, PartRange const& parts) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+                                       PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, parts);
+        auto rows = weight ? sums.sparse(exec, value, *weight, part) : no_rows();
+        append_part(exec, sums.type, sparse_nodes, std::move(rows), part, parts);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, parts);
+        auto elements = weight ? sums.dense(exec, value, *weight, part) : no_elements();
+        if (!weight) {
+            elements.keys = {part};
+            elements.bytes = Storage<std::byte>(elements.piece_bytes());
+            std::ranges::fill(elements.bytes, std::byte{});
+        }
+        append_part(exec, sums.type, dense_nodes, std::move(elements), part, parts);
     }
 }
 
 ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
-    if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+    return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+}
+
+ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+    return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+}
+
+ROWAN_FUNCTION DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -56,8 +72,7 @@ ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& pa
     return none;
 }
 
-ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
-    if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+ROWAN_FUNCTION RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);

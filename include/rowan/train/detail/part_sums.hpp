@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -57,13 +58,16 @@ public:
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
+    /// What the gradients of a part are multiplied by; nothing for one that counts nothing.
+    using Weights = std::vector<std::optional<double>>;
+
     /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, std::span<double const> weights);
+    void add(Cpu exec, Weights const& weights);
 
     /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
-    void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
-                    Ranks const& ranks, FetchedGradients& fetched);
+    void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights, Ranks const& ranks,
+                    FetchedGradients& fetched);
     /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
     /// all have rows that they have fetched.
     void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);

@@ -28,7 +28,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     added_.assign(nodes_.size(), false);
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
+ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
@@ -92,11 +92,10 @@ ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<
     });
 }
 
-ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
-                                         std::function<std::vector<double>()> const& weights, Ranks const& ranks,
-                                         FetchedGradients& fetched) {
+ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
+                                         Ranks const& ranks, FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
-    std::vector<double> of_part;
+    Weights of_part;
     auto const add = [&](std::size_t i) {
         if (of_part.empty()) of_part = weights();
         nodes_[i].add(exec, of_part[i], next_, parts_);

@@ -128,12 +128,13 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds co
     reads_ = false;
     typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
     double const value = trainer_->step(parts, &ahead);
+    std::int64_t const rows = trainer_->rows_, number = batches_ / options_.parts.count();
     batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
-    epochs_->count(value);
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
+    if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
-    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) {
+    if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
         save();
         agreed_ = false;  // a save of the user may have failed on some ranks
     }
@@ -201,9 +202,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
                                  std::to_string(read_),
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
+        bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;
         changed_ = true;
-        if (epochs_->steps() == 0)
+        if (empty)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
         more_ = all_go_on([&] {

@@ -119,6 +119,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         });
     }
     net_.emplace(Net<Device>::trace_and_build(outputs));
+    losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
@@ -206,7 +207,7 @@ std::vector<std::size_t> Trainer<T, Device>::ready() const {
         auto const found = made.find(v);
         return found == made.end() ? 0 : found->second;
     };
-    std::size_t weighed = 0;
+    std::size_t weighed = losses_->ready();
     if (weight_) {
         for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
     }
@@ -251,9 +252,25 @@ LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::
 }
 
 template <class T, class Device>
-std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
-    std::vector<double> all(results_.size() - moving_.size(), of_cost);
-    all.insert(all.end(), of_moving.begin(), of_moving.end());
+std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
+    std::vector<double> all{cost, static_cast<double>(losses_->most())};
+    if (losses_->most() != 0) {
+        weight_->append_to(all);
+    } else {
+        all.resize(2 + weight_->size());
+    }
+    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
+    return all;
+}
+
+template <class T, class Device>
+detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const> numbers) const {
+    detail::PartSums::Weights all(results_.size() - moving_.size());
+    if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+        double const rows = numbers[2 + weight_->size() + k];
+        all.push_back(rows != 0 ? std::optional(rows) : std::nullopt);
+    }
     return all;
 }
 

@@ -27,20 +27,23 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i]->role() != Role::data) continue;
-        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
-            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
-        inputs[i]->value() = std::move(fed[i]);
+        if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
     {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
         detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
-        detail::in_order(exec_, [&] { net_->run(*own_, exec_, after); });
+        auto const ran = [&](Operator const& op) {
+            losses_->after(op);
+            if (after) after(op);
+        };
+        losses_->begin();
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     return cost;
 }
@@ -58,11 +61,15 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const*
         deferred_.catch_up_others(net_->inputs());
     };
     double const cost = Step(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
-    updates_->change(*own_, exec_, comm_.ranks());
-    ++steps_;
-    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (rows_ != 0) {
+        updates_->change(*own_, exec_, comm_.ranks());
+        ++steps_;
+        for (Moving const& m : moving_) {
+            if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
+        }
+    }
     if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
-    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
+    if (rows_ != 0 && check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
 }
 
@@ -142,24 +149,28 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
 
 template <class T, class Device>
 double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
-    std::size_t const costs = 1 + weight_->size(), width = numbers_of_part();
-    double cost = 0;
+    std::size_t const width = count_of_numbers(), costs = width - moving_.size();
+    double cost = 0, rows = 0;
     std::vector<double> divisors;
     try {
-        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
         std::vector<double> moved(moving_.size());
         for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + detail::product(all[at + 1], all[at]);
+            cost = cost + detail::product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
+            rows += all[at + 1];
             for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
         }
+        double const divisor = rows == 0 ? 0 : weight_->divisor(std::span(all).subspan(2), width);
         cost = detail::mean_of(cost, divisor);
-        divisors = of_results(divisor, moved);
+        divisors.assign(results_.size() - moving_.size(), divisor);
+        divisors.insert(divisors.end(), moved.begin(), moved.end());
+        for (std::size_t k = 0; k < moved.size(); ++k) moving_[k].changes = moved[k] != 0;
     } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
         if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
         throw;
     }
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    rows_ = static_cast<std::int64_t>(rows);
     return cost;
 }
 

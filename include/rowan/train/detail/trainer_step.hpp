@@ -64,6 +64,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
+        for (Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -150,7 +151,8 @@ private:
         if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
-            words[2] = std::bit_cast<std::int64_t>(cost_);
+            t_.rows_ = t_.losses_->most();
+            words[2] = t_.rows_ == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
         } else if (!back_.early) {
             find_fetched(words);
         }
@@ -163,10 +165,9 @@ private:
         if (fetches_next_ || sums_early()) after = std::cref(overlap);
         cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
         if (total_ > 1) {
-            own_.push_back(cost_);
-            std::size_t const from = own_.size();
-            append_weights(own_);
-            t_.sums_.add(exec_, weights_at(std::span<double const>(own_).subspan(from)));
+            auto const numbers = t_.numbers_of_part(cost_);
+            own_.insert(own_.end(), numbers.begin(), numbers.end());
+            t_.sums_.add(exec_, t_.weights_of(numbers));
             for (Variable* const v : t_.results_) v->value().clear();
         }
         for (Variable* const v : t_.counted_) v->value().clear();
@@ -176,26 +177,15 @@ private:
         if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
-        auto const weights = [this] {
-            std::vector<double> all;
-            append_weights(all);
-            return weights_at(all);
-        };
+        auto const weights = [this] { return t_.weights_of(t_.numbers_of_part(0)); };
         t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
         t_.sums_.progress();
     }
 
-    void append_weights(std::vector<double>& to) const {
-        t_.weight_->append_to(to);
-        for (Moving const& m : t_.moving_) to.push_back(m.rows ? m.rows->count() : 1);
-    }
-    std::vector<double> weights_at(std::span<double const> from) const {
-        return t_.of_results(from[0], from.last(t_.moving_.size()));
-    }
-    /// Costs and weights; zeros of parts that have failed.
+    /// What the parts tell of themselves; zeros of parts that have failed.
     void send_numbers() {
         ranks_->must([this] {
-            std::size_t const width = t_.numbers_of_part();
+            std::size_t const width = t_.count_of_numbers();
             own_.resize(width * static_cast<std::size_t>(parts_.size()));
             numbers_.begin(*ranks_, std::move(own_), width, total_);
         });
@@ -237,7 +227,7 @@ private:
     bool agreed_;        // that all ranks make this step, with options.overlap
     bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
-    std::vector<double> own_;  // costs and weights of this rank's parts
+    std::vector<double> own_;  // the numbers of this rank's parts
     detail::NumbersOfParts numbers_;
     std::unique_ptr<detail::FetchedTables> fetched_;
     std::vector<Value> rows_;

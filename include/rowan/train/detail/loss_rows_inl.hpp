@@ -1,0 +1,55 @@
+// rowan/train/detail/loss_rows_inl.hpp: definitions of rowan/train/detail/loss_rows.hpp.
+#pragma once
+
+#include <rowan/train/detail/loss_rows.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/value.hpp>
+#include <rowan/train/detail/cost_weight.hpp>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
+    std::unordered_map<Operator const*, std::size_t> ready;
+    for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
+    std::vector<Variable const*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable const& v = *found[i];
+        Operator const* const writer = v.writers().empty() ? nullptr : v.writers()[0];
+        if (has_rows(v) || v.role() == Role::data) {
+            all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer)});
+        } else if (writer != nullptr && linearity(*writer) != Linearity::constant) {
+            Linearity const how = linearity(*writer);
+            bool const factors = how == Linearity::product || how == Linearity::quotient;
+            auto const rows = std::ranges::find_if(writer->inputs, [](Variable const* in) { return has_rows(*in); });
+            for (Variable const* const in : writer->inputs) {
+                if (rows != writer->inputs.end() ? in != *rows : factors && in->role() == Role::data) continue;
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    std::ranges::stable_sort(all_, {}, &Reduced::ready);
+}
+
+ROWAN_FUNCTION void LossRows::begin() {
+    most_ = 0;
+    for (next_ = 0; next_ < all_.size() && all_[next_].writer == nullptr; ++next_) count(all_[next_]);
+}
+
+ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
+    auto const &declared = r.variable->spec().dims, now = r.variable->value().spec().dims;
+    std::int64_t rows = now.empty() ? 1 : now[0];
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        if (declared[i] == UNK && now[i] == 0) rows = 0;
+    }
+    most_ = std::max(most_, rows);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
