@@ -122,15 +122,24 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// Causes a link error, with this name, if a program or a shared library mixes files compiled with and without
-/// ROWAN_COMPILED.
-namespace rowan {
+// What the linker says about a program whose parts do not go together: these names. See rowan/errors.md.
+extern "C" {
 #ifdef ROWAN_COMPILED
-[[gnu::used, gnu::visibility("hidden")]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
-#else
-[[gnu::used, gnu::visibility("hidden")]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+extern char const rowan_needs_compiled_o__see_README;  // compiled.cpp defines it
+[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o = &rowan_needs_compiled_o__see_README;
 #endif
-}  // namespace rowan
+// A name that some files know as one thread's and others as the process's: GNU ld and gold refuse it.
+#ifdef ROWAN_COMPILED
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char rowan_files_with_and_without_ROWAN_COMPILED = 0;
+#else
+[[gnu::used, gnu::visibility("hidden")]] inline char rowan_files_with_and_without_ROWAN_COMPILED = 0;
+#endif
+#ifdef _GLIBCXX_DEBUG
+[[gnu::used, gnu::visibility("hidden")]] inline thread_local char rowan_files_with_and_without_GLIBCXX_DEBUG = 0;
+#else
+[[gnu::used, gnu::visibility("hidden")]] inline char rowan_files_with_and_without_GLIBCXX_DEBUG = 0;
+#endif
+}
 
 // rowan/core/detail/blocks.hpp: blocks of memory from the system, and the free blocks of a memory pool.
 
@@ -3192,6 +3201,9 @@ struct Nodes {
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
 /// - `progress()`: goes on with open exchanges without waiting, and returns whether it can do so. Another thread calls it
 ///   while the rank computes or exchanges; this thread also begins exchanges of a `duplicate()`, and waits for them.
+/// - `expect(what, patience)`: names what the rank comes to next, such as `step 17's fetch`, and how long its calls then wait
+///   for other ranks, in std::chrono::milliseconds, 0: for ever. A rank that has waited longer throws RemoteError, or ends all
+///   ranks, and all later calls throw RemoteError. Without it, options.patience of a training is refused.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>
@@ -4675,6 +4687,7 @@ ROWAN_FUNCTION Difference first_difference(std::string_view first, std::string_v
 
 // rowan/distributed/detail/process_group.hpp: ProcessGroup, a communicator of any type.
 
+#include <chrono>
 #include <exception>
 #include <numeric>
 
@@ -4756,6 +4769,10 @@ public:
         return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
+    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
+    void expect(std::string_view what, std::chrono::milliseconds patience) const {
+        if constexpr (requires { comm_.expect(what, patience); }) comm_.expect(what, patience);
+    }
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);
         std::terminate();  // abort does not return
@@ -4835,16 +4852,22 @@ inline std::size_t total(std::span<std::size_t const> counts) {
 
 namespace rowan::inline v0 {
 
-/// Another rank has thrown, or has ended: `rank 2: rows[1] = 9 is not in [0, 4)`.
+/// Another rank has thrown, or has ended: `rank 2: rows[1] = 9 is not in [0, 4)`. Or it has kept others waiting for longer
+/// than their patience: `rank 2 has not come to step 17's fetch for 60 s`.
 class RemoteError : public Error {
 public:
     /// `rank <rank>: <text>`
     RemoteError(int rank, std::string const& text)
         : Error(std::string("rank ").append(std::to_string(rank)).append(": ").append(text)), rank_(rank) {}
 
-    int rank() const noexcept { return rank_; }  ///< the rank that has thrown or ended
+    /// Of a rank for which others have waited too long: `<text>`
+    static RemoteError late(int rank, std::string text) { return {std::move(text), rank}; }
+
+    int rank() const noexcept { return rank_; }  ///< the rank that has thrown, has ended or is late
 
 private:
+    RemoteError(std::string text, int rank) : Error(std::move(text)), rank_(rank) {}
+
     int rank_;
 };
 
@@ -4900,6 +4923,9 @@ enum class Collective : std::int32_t {
 constexpr Collective collective_of(TrainCall call) {
     return static_cast<Collective>(static_cast<std::int32_t>(Collective::train) + static_cast<std::int32_t>(call));
 }
+
+/// What ranks come to: `step 17's fetch`, zero-terminated.
+std::array<char, 80> expected_text(TrainCall call, std::int64_t step);
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -5044,6 +5070,7 @@ ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 
 namespace rowan::inline v0::detail {
@@ -5140,34 +5167,49 @@ ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std
 /// `rank 1`
 inline std::string rank_text(std::size_t rank) { return std::string("rank ").append(std::to_string(rank)); }
 
+inline constexpr std::array collective_names{"together",
+                                             "row_allreduce",
+                                             "dense_allreduce",
+                                             "ShardedTable",
+                                             "ShardedKeyedTable",
+                                             "find",
+                                             "find_or_insert",
+                                             "gather",
+                                             "exchange",
+                                             "exchange of a lookup",
+                                             "get",
+                                             "save",
+                                             "load",
+                                             "infer",
+                                             "the end of infer",
+                                             "train",
+                                             "the load of options.checkpoint",
+                                             "Trainer",
+                                             "Trainer::step with sharded tables",
+                                             "Trainer::step",
+                                             "options.check_every",
+                                             "on_batch or on_epoch",
+                                             "the save of options.checkpoint",
+                                             "the end of an epoch",
+                                             "the end of train"};
+static_assert(collective_names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
+
+ROWAN_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
+    char const* part = nullptr;  // of a step
+    if (call == TrainCall::fetch) part = "fetch";
+    if (call == TrainCall::step) part = "gradients";
+    if (call == TrainCall::check) part = "options.check_every";
+    std::array<char, 80> text;
+    if (part != nullptr) {
+        std::snprintf(text.data(), text.size(), "step %lld's %s", static_cast<long long>(step), part);
+    } else {
+        std::snprintf(text.data(), text.size(), "%s", collective_names[static_cast<std::size_t>(collective_of(call))]);
+    }
+    return text;
+}
+
 /// errors   Error if a rank's operation is another than that of rank 0
 inline void check_operation(std::size_t rank, Collective other, Collective first) {
-    static constexpr std::array names{"together",
-                                      "row_allreduce",
-                                      "dense_allreduce",
-                                      "ShardedTable",
-                                      "ShardedKeyedTable",
-                                      "find",
-                                      "find_or_insert",
-                                      "gather",
-                                      "exchange",
-                                      "exchange of a lookup",
-                                      "get",
-                                      "save",
-                                      "load",
-                                      "infer",
-                                      "the end of infer",
-                                      "train",
-                                      "the load of options.checkpoint",
-                                      "Trainer",
-                                      "Trainer::step with sharded tables",
-                                      "Trainer::step",
-                                      "options.check_every",
-                                      "on_batch or on_epoch",
-                                      "the save of options.checkpoint",
-                                      "the end of an epoch",
-                                      "the end of train"};
-    static_assert(names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
     if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
@@ -5175,9 +5217,9 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
             std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
     throw Error(rank_text(rank)
                     .append(" calls ")
-                    .append(names[static_cast<std::size_t>(other)])
+                    .append(collective_names[static_cast<std::size_t>(other)])
                     .append(" where rank 0 calls ")
-                    .append(names[static_cast<std::size_t>(first)]));
+                    .append(collective_names[static_cast<std::size_t>(first)]));
 }
 
 inline void check_same(std::vector<Notice> const& all) {
@@ -8324,6 +8366,70 @@ struct out_grad_suffix {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/near_name.hpp: NearName, which finds what somebody may have meant by a name that does not exist.
+
+namespace rowan::inline v0::detail {
+
+/// The name nearest to `wanted` of those that it has seen, by letters that are replaced, inserted, left out or swapped.
+///     NearName near("lable");
+///     for (auto const& [name, value] : values) near.see(name);
+///     throw GraphError("there is no \"lable\"" + near.text());
+class NearName {
+public:
+    explicit NearName(std::string_view wanted) : wanted_(wanted), least_((wanted.size() + 3) / 4) {}
+
+    void see(std::string_view name);
+    /// ` (did you mean label?)`, or nothing if more than a quarter of the letters, or all, differ in all names.
+    std::string text() const;
+
+private:
+    std::string wanted_;
+    std::string nearest_;
+    std::size_t least_;  // the letters that differ in nearest_, or that may differ
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/near_name_inl.hpp: definitions of rowan/detail/near_name.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void NearName::see(std::string_view name) {
+    std::size_t const shorter = std::min(name.size(), wanted_.size()), longer = std::max(name.size(), wanted_.size());
+    if (longer - shorter > least_ || longer > 256) return;
+    // row[k] counts the changes from wanted[0, i) to name[0, k): letters replaced, inserted, left out, or swapped.
+    // `last` and `before` are the rows of i - 1 and i - 2.
+    std::vector<std::size_t> row(name.size() + 1), last(row), before(row);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= wanted_.size(); ++i) {
+        before.swap(last);
+        last.swap(row);
+        row[0] = i;
+        for (std::size_t k = 1; k <= name.size(); ++k) {
+            std::size_t const replaced = last[k - 1] + (wanted_[i - 1] == name[k - 1] ? 0 : 1);
+            row[k] = std::min({replaced, last[k] + 1, row[k - 1] + 1});
+            if (i > 1 && k > 1 && wanted_[i - 1] == name[k - 2] && wanted_[i - 2] == name[k - 1])
+                row[k] = std::min(row[k], before[k - 2] + 1);
+        }
+    }
+    if (row.back() > least_ || (row.back() == least_ && !nearest_.empty()) || row.back() >= shorter) return;
+    least_ = row.back();
+    nearest_ = name;
+}
+
+ROWAN_FUNCTION std::string NearName::text() const {
+    return nearest_.empty() ? std::string() : std::string(" (did you mean ").append(nearest_).append("?)");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
 
 namespace rowan::inline v0 {
@@ -8655,11 +8761,16 @@ template <class... Op>
 struct operator_list : std::type_identity<Op>... {};
 
 // Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
+                                                           std::span<std::string_view const> names) {
+    NearName near(name);
+    for (std::string_view const known : names) near.see(known);
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
-                         .append("\" among the ")
-                         .append(std::to_string(size))
+                         .append("\"")
+                         .append(near.text())
+                         .append(" among the ")
+                         .append(std::to_string(names.size()))
                          .append(" of this registry"));
 }
 
@@ -8734,7 +8845,7 @@ private:
     static constexpr std::size_t position(std::string_view name) {
         auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
                                             [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, names);
         return *found;
     }
 };
@@ -13996,6 +14107,7 @@ private:
 // rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <cerrno>
 
@@ -14031,7 +14143,11 @@ ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
 
 ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
     if (Variable* const v = find(name)) return *v;
-    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+    detail::NearName near(name);
+    for (Scope const* s = this; s != nullptr; s = s->parent_) {
+        for (auto const& known : s->by_name_) near.see(known.first);
+    }
+    throw GraphError(std::string("there is no variable \"").append(name).append("\"").append(near.text()));
 }
 
 ROWAN_FUNCTION Scope& Scope::new_scope() {
@@ -14354,6 +14470,13 @@ public:
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
 
+    /// How long this rank waits for others from now on; 0: for ever. Returns how long it has waited before.
+    virtual std::chrono::milliseconds be_patient(std::chrono::milliseconds patience) const = 0;
+    /// Whether it can wait for less than ever.
+    virtual bool can_be_patient() const = 0;
+    /// The number of the step that this rank comes to, for those that wait for it.
+    virtual void at_step(std::int64_t step) const = 0;
+
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
     /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
@@ -14400,6 +14523,30 @@ private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
 
     int rank_, size_;
+};
+
+/// The patience of a training on ranks, until it ends.
+class Patience {
+public:
+    Patience(Ranks const* ranks, std::chrono::milliseconds patience) : ranks_(ranks), patience_(patience) {
+        if (ranks_ != nullptr) before_ = ranks_->be_patient(std::max(patience, std::chrono::milliseconds(0)));
+    }
+    Patience(Patience const&) = delete;
+    Patience& operator=(Patience const&) = delete;
+    ~Patience() {
+        if (ranks_ != nullptr) static_cast<void>(ranks_->be_patient(before_));
+    }
+
+    /// errors   ValueError if it is negative; Error if these ranks have none
+    void check() const {
+        if (patience_.count() < 0) throw ValueError("options.patience", patience_.count(), "0 ms or more");
+        if (patience_.count() > 0 && ranks_ != nullptr && !ranks_->can_be_patient())
+            throw Error("train: options.patience is given, and the communicator has no function expect");
+    }
+
+private:
+    Ranks const* ranks_;
+    std::chrono::milliseconds patience_, before_{};
 };
 
 /// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.
@@ -18723,8 +18870,13 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
 
 ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     auto const found = feeds.find(v.name());
-    if (found == feeds.end())
-        throw GraphError(std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+    if (found == feeds.end()) {
+        std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
+        text += feeds.empty() ? "is empty" : "has ";
+        for (auto at = feeds.begin(); at != feeds.end(); ++at)
+            text.append(at == feeds.begin() ? "\"" : ", \"").append(at->first).append("\"");
+        throw GraphError(text);
+    }
     Value value = found->second.value();
     check_fits(v, value);
     return value;
@@ -18733,10 +18885,17 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
 ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);
-    if (declared == nullptr || declared->role() != Role::data)
-        throw GraphError(std::string("the batch has a value for \"")
-                             .append(name)
-                             .append("\", but there is no data variable of that name"));
+    if (declared != nullptr && declared->role() == Role::data) return;
+    NearName near(name);
+    for (Scope const* s = &scope; s != nullptr; s = s->parent()) {
+        for (auto const& v : s->variables()) {
+            if (v->role() == Role::data) near.see(v->name());
+        }
+    }
+    throw GraphError(std::string("the batch has a value for \"")
+                         .append(name)
+                         .append("\", but there is no data variable of that name")
+                         .append(near.text()));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -18969,14 +19128,17 @@ private:
 // rowan/train/parameters_inl.hpp: definitions of rowan/train/parameters.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <utility>
 
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
-    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-    return found->second;
+    if (found != values_.end()) return found->second;
+    detail::NearName near(name);
+    for (auto const& known : values_) near.see(known.first);
+    throw GraphError(std::string("there is no parameter \"").append(name).append("\"").append(near.text()));
 }
 
 ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
@@ -19702,9 +19864,15 @@ public:
     /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
     ///          differs from its variable
     /// cost     that of tracing the net
-    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
+    explicit Predictor(LoadedModel<T, Device>&& model, PredictorOptions const& options = {}, Device exec = {})
         : Predictor(model.predict, model.parameters, options, exec) {
         scope_ = std::move(model.scope);
+    }
+
+    template <bool moved = false>
+    explicit Predictor(LoadedModel<T, Device> const& model, PredictorOptions const& options = {}, Device exec = {})
+        : net_({}, model.parameters, options, exec) {
+        static_assert(moved, "rowan::Predictor: it keeps the model: Predictor predict(std::move(model))");
     }
 
     /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
@@ -23276,7 +23444,7 @@ public:
         bool told = false, agreed = false;
         auto const commit = [&] {  // throws on all ranks or on none
             told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), 0);
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});
             agreed = true;
         };
         try {
@@ -23426,11 +23594,12 @@ private:
     /// number of the agreement.
     /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index, std::int64_t states) {
+    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
+                                 detail::NamedValues const& states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states.hash()};
         });
-        detail::check_same_number(notices, 2, "the hash of the names of states");
+        detail::check_same_values(shards_.group(), notices, 2, states);
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
@@ -23633,9 +23802,286 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/distributed/detail/long_wait.hpp: RankWatch, what ranks that wait long for others tell each other.
+
+namespace rowan::inline v0::detail {
+
+/// After so many milliseconds, and then again, ranks that wait say for whom. Tests shorten it.
+inline std::atomic<std::int64_t> report_waits_after{60'000};
+
+/// What a rank comes to next.
+class Expected {
+public:
+    std::chrono::milliseconds patience{};  ///< how long it waits for others; 0: for ever
+
+    void set(std::string_view what, std::chrono::milliseconds how_long) {
+        size_ = what.copy(text_.data(), text_.size());  // needs no memory
+        patience = how_long;
+    }
+    std::string_view text(std::string_view call) const { return size_ == 0 ? call : std::string_view(text_.data(), size_); }
+
+private:
+    std::array<char, 80> text_{};
+    std::size_t size_ = 0;
+};
+
+/// `60 s`
+std::string time_text(std::chrono::steady_clock::duration time);
+
+/// `rank 2 has not come to step 17's fetch for 60 s`; without late ranks `all ranks wait in step 17's fetch for 60 s`
+std::string late_text(std::span<int const> late, std::string_view what, std::chrono::steady_clock::duration waited);
+
+/// The late ones of the ranks that a call needs: those that do not wait, or else those of all for whom these may wait.
+template <class Waits>
+std::vector<int> late_ranks(std::span<int const> needed, int ranks, Waits const& waits) {
+    std::vector<int> late;
+    for (int const r : needed) {
+        if (!waits(r)) late.push_back(r);
+    }
+    bool const others = late.empty();
+    for (int r = 0; others && r < ranks; ++r) {
+        if (!waits(r)) late.push_back(r);
+    }
+    return late;
+}
+
+/// Prints that text and, of the ranks whose place is not empty, in what they wait: `ranks 0 and 1 wait in step 17's fetch`.
+void print_wait(std::string_view text, std::span<std::string const> in);
+
+/// A message between ranks that wait.
+struct RankNote {
+    enum Kind : std::int32_t { asks, answers, ended };  // all of the first two say that the sender waits
+    Kind kind = asks;
+    std::int32_t rank = 0;          // with `ended`, the late one
+    std::array<char, 248> text{};   // in what it waits, or why the group has ended; the rest is zeros
+};
+
+/// The waits of a rank. Short ones cost no message. One that has waited for some time asks the others, of which those answer
+/// that wait, too, so that it knows the late ones.
+class RankWatch {
+public:
+    RankWatch(int rank, int size);
+    RankWatch(RankWatch const&) = delete;
+    RankWatch& operator=(RankWatch const&) = delete;
+    virtual ~RankWatch() = default;
+
+    /// What the rank comes to, and how long it waits there.
+    void expect(std::string_view what, std::chrono::milliseconds patience);
+    /// errors   RemoteError if a wait has ended the group
+    void check() const;
+    bool has_ended() const { return has_ended_; }
+    /// Calls done() until it is true. `members` are the ranks that `call` needs. If one is later than patience allows, the
+    /// group ends: throws RemoteError if `throws`, else ends all ranks.
+    void wait(std::function<bool()> const& done, std::string_view call, std::span<int const> members, bool throws);
+
+protected:
+    bool silent() const { return silent_; }  // whether this rank has neither sent nor received a note
+
+private:
+    using Clock = std::chrono::steady_clock;
+    struct Wait;
+
+    virtual void send(int to, RankNote const& note) = 0;
+    virtual bool receive(int& from, RankNote& note) = 0;  // whether there was one
+    [[noreturn]] virtual void abort(std::string_view text) const = 0;
+
+    void look(Wait& wait, Clock::time_point now);
+    void read_notes(std::string_view what);
+    void ask(std::string_view what);
+    void judge(Wait& wait, Clock::time_point now);
+
+    int rank_;
+    std::mutex mutex_;  // of all that follows
+    Expected expected_;
+    std::vector<std::string> in_;  // in what ranks wait that have said so since the last question; else empty
+    std::vector<char> asked_;      // who has not answered yet: is not asked again
+    std::optional<RemoteError> ended_;
+    std::atomic<bool> has_ended_{false};
+    bool silent_ = true;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/long_wait_inl.hpp: the functions of long_wait.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <thread>
+
+namespace rowan::inline v0::detail {
+
+/// `rank 2`, `ranks 0 to 3 and 7`, of many the first ones
+inline std::string ranks_text(std::span<int const> ranks) {
+    std::vector<std::string> runs;
+    std::size_t i = 0;
+    for (; i < ranks.size() && runs.size() < 8; ++i) {
+        std::size_t const first = i;
+        while (i + 1 < ranks.size() && ranks[i + 1] == ranks[i] + 1) ++i;
+        runs.push_back(std::to_string(ranks[first]));
+        if (i == first + 1) runs.push_back(std::to_string(ranks[i]));
+        if (i > first + 1) runs.back().append(" to ").append(std::to_string(ranks[i]));
+    }
+    if (i < ranks.size()) runs.push_back(std::to_string(ranks.size() - i).append(" more"));
+    std::string text(ranks.size() == 1 ? "rank " : "ranks ");
+    for (std::size_t k = 0; k < runs.size(); ++k)
+        text.append(k == 0 ? "" : k + 1 == runs.size() ? " and " : ", ").append(runs[k]);
+    return text;
+}
+
+ROWAN_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
+    auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+    return ms < 1000 ? std::to_string(ms).append(" ms") : std::to_string(ms / 1000).append(" s");
+}
+
+ROWAN_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
+                                     std::chrono::steady_clock::duration waited) {
+    std::string text = late.empty() ? std::string("all ranks wait in ") : ranks_text(late);
+    if (!late.empty()) text.append(late.size() == 1 ? " has not come to " : " have not come to ");
+    return text.append(what).append(" for ").append(time_text(waited));
+}
+
+ROWAN_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
+    std::map<std::string_view, std::vector<int>> ranks;
+    for (std::size_t r = 0; r < in.size(); ++r) {
+        if (!in[r].empty()) ranks[in[r]].push_back(static_cast<int>(r));
+    }
+    std::string line = std::string("rowan: ").append(text);
+    for (auto const& [what, waiting] : ranks)
+        line.append("; ").append(ranks_text(waiting)).append(waiting.size() == 1 ? " waits in " : " wait in ").append(what);
+    std::fputs(line.append("\n").c_str(), stderr);  // one call, so that lines of ranks do not mix
+}
+
+/// One wait, and the times at which something is due.
+struct RankWatch::Wait {
+    std::string_view call;
+    std::span<int const> members;
+    bool throws;
+    Clock::time_point began, patient, reported, judged;  // since when patience counts, of the last line, and judgement
+    std::optional<Clock::time_point> ends = {};          // of the time for answers, when others have been asked
+
+    Clock::time_point report_at() const {
+        return reported + std::chrono::milliseconds(report_waits_after.load());
+    }
+    /// When it is time to know who is late.
+    Clock::time_point due(std::chrono::milliseconds patience) const {
+        return patience.count() == 0 ? report_at() : std::min(report_at(), patient + patience);
+    }
+};
+
+ROWAN_FUNCTION RankWatch::RankWatch(int rank, int size)
+    : rank_(rank), in_(static_cast<std::size_t>(size)), asked_(in_.size()) {}
+
+ROWAN_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
+    std::scoped_lock const lock(mutex_);
+    expected_.set(what, patience);
+}
+
+ROWAN_FUNCTION void RankWatch::check() const {
+    if (has_ended_) throw RemoteError(*ended_);
+}
+
+ROWAN_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
+                                    std::span<int const> members, bool throws) {
+    using std::chrono::milliseconds;
+    auto const began = Clock::now();
+    Wait wait{call, members, throws, began, began, began, began};
+    for (unsigned tests = 1; !done(); ++tests) {
+        if (tests % 16 != 0) continue;
+        auto const now = Clock::now();
+        if (now - began < milliseconds(1)) continue;
+        look(wait, now);
+        if (throws && now - began > milliseconds(100)) {  // a call of a few bytes: more needs its sender and receiver awake
+            std::this_thread::sleep_for(std::min<Clock::duration>((now - began) / 1000, milliseconds(1)));
+        } else {
+            std::this_thread::yield();
+        }
+    }
+}
+
+ROWAN_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
+    std::scoped_lock const lock(mutex_);
+    auto const what = expected_.text(wait.call);
+    read_notes(what);
+    if (!ended_) {
+        auto const due = wait.due(expected_.patience);
+        auto const for_answers = (due - wait.judged) / 4;
+        if (!wait.ends && now >= due - for_answers) {
+            ask(what);
+            wait.ends = now + for_answers;
+        }
+        if (wait.ends && now >= *wait.ends) judge(wait, now);
+    }
+    if (!ended_) return;
+    has_ended_ = true;
+    if (wait.throws) throw RemoteError(*ended_);
+    abort(ended_->what());
+}
+
+ROWAN_FUNCTION void RankWatch::read_notes(std::string_view what) {
+    RankNote note, mine;
+    mine.kind = RankNote::answers;
+    what.copy(mine.text.data(), mine.text.size() - 1);
+    for (int from = 0; receive(from, note);) {
+        silent_ = false;
+        note.text.back() = '\0';
+        if (note.kind == RankNote::ended) {
+            if (!ended_) ended_ = RemoteError::late(note.rank, note.text.data());
+            continue;
+        }
+        auto const r = static_cast<std::size_t>(from);
+        in_[r] = note.text.data();
+        if (note.kind == RankNote::asks) send(from, mine);
+        if (note.kind == RankNote::answers) asked_[r] = 0;
+    }
+}
+
+ROWAN_FUNCTION void RankWatch::ask(std::string_view what) {
+    RankNote note;
+    what.copy(note.text.data(), note.text.size() - 1);
+    silent_ = false;
+    for (std::size_t r = 0; r < in_.size(); ++r) {
+        in_[r].clear();
+        if (static_cast<int>(r) == rank_ || asked_[r] != 0) continue;
+        send(static_cast<int>(r), note);
+        asked_[r] = 1;
+    }
+    in_[static_cast<std::size_t>(rank_)] = what;
+}
+
+ROWAN_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
+    auto const waits = [&](int r) { return !in_[static_cast<std::size_t>(r)].empty(); };
+    auto const late = late_ranks(wait.members, static_cast<int>(in_.size()), waits);
+    auto const text = late_text(late, expected_.text(wait.call), now - wait.began);
+    if (now >= wait.report_at()) {
+        int first = 0;
+        while (!waits(first)) ++first;
+        if (first == rank_) print_wait(text, in_);
+        wait.reported = now;
+    }
+    if (expected_.patience.count() != 0 && now >= wait.patient + expected_.patience) {
+        wait.patient = now;
+        if (!late.empty()) {
+            ended_ = RemoteError::late(late[0], text);
+            RankNote note{RankNote::ended, late[0], {}};
+            text.copy(note.text.data(), note.text.size() - 1);
+            for (int r = 0; r < static_cast<int>(in_.size()); ++r) {
+                if (r != rank_) send(r, note);
+            }
+        }
+    }
+    wait.judged = now;
+    wait.ends = {};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/distributed/threads.hpp: Threads, a process group whose ranks are threads, for tests.
 
-#include <chrono>
 #include <condition_variable>
 
 namespace rowan::inline v0 {
@@ -23644,11 +24090,10 @@ namespace rowan::inline v0 {
 /// call different operations, or one does not come, all get an error that says so; the group then is unusable.
 class Threads {
 public:
-    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits
-    /// for others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one
-    /// node.
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. `per_node` ranks make
+    /// a node, and what remains the last one; 0: one node.
     /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError
-    ///          that names its rank
+    ///          that names its rank; all get one if a rank waits longer than `patience`, or that of expect()
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
                     std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);
@@ -23669,15 +24114,24 @@ public:
     /// errors   none
     /// cost     no message
     std::optional<Nodes<Threads>> nodes() const;
+    /// Names what this rank comes to next, and how long it waits there; 0: as long as `run` says.
+    /// errors   none
+    /// cost     no message
+    void expect(std::string_view what, std::chrono::milliseconds patience) const;
 
 private:
     /// What the groups of one run have in common.
     struct World {
-        std::chrono::milliseconds patience;
+        World(std::size_t ranks, std::chrono::milliseconds how_long)
+            : patience(how_long), expected(ranks), calls(ranks) {}
+        std::chrono::milliseconds const patience;
         std::mutex mutex;  // of all that follows, and of what Shared says
         std::condition_variable changed;
-        std::string error;  // what has broken the groups
+        std::vector<detail::Expected> expected;  // by rank
+        std::vector<std::string_view> calls;     // in which ranks wait; else empty
+        std::string error;                       // what has broken the groups
         int error_rank = -1;
+        bool late = false;  // whether it is that this rank has not come
     };
 
     /// A group: all ranks, those of a node, or those of one place in their nodes.
@@ -23708,6 +24162,8 @@ private:
               std::function<void()> const& f) const;
     void arrive(std::string_view op) const;  // the first wait; throws
     void leave() const noexcept;             // the second
+    void wait(std::unique_lock<std::mutex>& lock, std::string_view op, unsigned phase) const;
+    void report(std::string const& text) const;
     [[noreturn]] void fail(std::string const& text) const;
     [[noreturn]] void throw_error() const;  // what has broken the groups
 
@@ -23739,8 +24195,7 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
 
 ROWAN_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
                                                                    int per_node) {
-    auto const world = std::make_shared<World>();
-    world->patience = patience;
+    auto const world = std::make_shared<World>(static_cast<std::size_t>(ranks), patience);
     auto all = std::make_shared<Shared>(world, 0, 1, ranks);
     if (per_node == 0 || per_node >= ranks) return all;
     for (int first = 0; first < ranks; first += per_node)
@@ -23783,7 +24238,7 @@ ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> 
         if (!any) any = error;
         if (error && (world->error_rank < 0 || (world->error_rank == r && !first))) {
             world->error_rank = r;
-            world->error = text;
+            if (!world->late) world->error = text;
             first = error;
         }
         auto const ended = [&](Shared& group) {
@@ -23919,22 +24374,66 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
         world.changed.notify_all();
         return;
     }
-    bool const woken = world.changed.wait_for(lock, world.patience, [&] {
-        return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
-    });
+    wait(lock, op, phase);
     if (shared_->phase != phase) return;
-    if (world.error_rank >= 0) throw_error();
-    if (!woken)
-        fail(std::string(op)
-                 .append(": ")
-                 .append(std::to_string(shared_->size - shared_->arrived))
-                 .append(" of ")
-                 .append(std::to_string(shared_->size))
-                 .append(" ranks did not come"));
-    world.error_rank = shared_->ended_rank;
-    world.error = std::string("has ended, where others call ").append(op);
-    world.changed.notify_all();
+    if (world.error_rank < 0) {
+        world.error_rank = shared_->ended_rank;
+        world.error = std::string("has ended, where others call ").append(op);
+        world.changed.notify_all();
+    }
     throw_error();
+}
+
+ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::string_view op, unsigned phase) const {
+    using Clock = std::chrono::steady_clock;
+    auto& world = *shared_->world;
+    auto const me = static_cast<std::size_t>(shared_->number(rank_));
+    auto const& expected = world.expected[me];
+    auto const begin = Clock::now(), end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
+    auto const period = std::chrono::milliseconds(detail::report_waits_after.load());
+    world.calls[me] = op;
+    for (auto report_at = begin + period;;) {
+        bool const woken = world.changed.wait_until(lock, std::min(report_at, end), [&] {
+            return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
+        });
+        auto const now = Clock::now();
+        if (woken) break;
+        if (now < std::min(report_at, end)) continue;
+        std::vector<int> members;
+        for (int r = 0; r < shared_->size; ++r) members.push_back(shared_->number(r));
+        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()), [&](int r) {
+            return !world.calls[static_cast<std::size_t>(r)].empty();
+        });
+        auto text = detail::late_text(late, expected.text(op), now - begin);
+        if (now >= report_at) {
+            report(text);
+            report_at = now + period;
+        }
+        if (now >= end) {
+            world.late = true;
+            world.error_rank = late.empty() ? static_cast<int>(me) : late[0];
+            world.error = std::move(text);
+            world.changed.notify_all();
+            break;
+        }
+    }
+    world.calls[me] = {};
+}
+
+ROWAN_FUNCTION void Threads::report(std::string const& text) const {
+    auto const& world = *shared_->world;
+    auto const first = std::ranges::find_if(world.calls, [](auto call) { return !call.empty(); }) - world.calls.begin();
+    if (first != shared_->number(rank_)) return;  // one line for all
+    std::vector<std::string> in;
+    for (std::size_t r = 0; r < world.calls.size(); ++r)
+        in.emplace_back(world.calls[r].empty() ? std::string_view() : world.expected[r].text(world.calls[r]));
+    detail::print_wait(text, in);
+}
+
+ROWAN_FUNCTION void Threads::expect(std::string_view what, std::chrono::milliseconds patience) const {
+    auto& world = *shared_->world;
+    std::scoped_lock const lock(world.mutex);
+    world.expected[static_cast<std::size_t>(shared_->number(rank_))].set(what, patience);
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
@@ -23952,6 +24451,7 @@ ROWAN_FUNCTION void Threads::leave() const noexcept {
 
 ROWAN_FUNCTION void Threads::throw_error() const {
     auto const& world = *shared_->world;
+    if (world.late) throw RemoteError::late(world.error_rank, world.error);
     if (world.error_rank == shared_->number(rank_)) throw Error(world.error);
     throw RemoteError(world.error_rank, world.error);
 }
@@ -24043,6 +24543,14 @@ namespace layer {
 /// reader, is one on all: there as it was thrown, on the others a RemoteError, and no parameter has changed; but an error
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
+///
+/// A rank that is stuck, such as in its reader, holds all others. One of those says so on standard error each minute: `rowan:
+/// rank 2 has not come to step 17's fetch for 60 s; ranks 0, 1 and 3 wait in step 17's fetch`. With options.patience a rank that
+/// has waited for so long for one that does not come throws RemoteError, and the communicator then refuses all calls, so that
+/// the program can end, as run_mpi does. It must be longer than the slowest batch, callback, metric or save of any rank. Step
+/// 17 is the one after which Trainer::steps() is 17. Mpi can throw in agreements, where ranks wait for a stuck reader. In the
+/// exchanges between them, or if some are open, as with options.overlap, MPI may still write the caller's memory: there it
+/// prints the same, and ends all ranks. So does Nccl, always, and without the number of the rank.
 ///
 /// With options.overlap, `train` exchanges while the net runs, with the same bits and errors. Slow networks gain by it; on
 /// one machine it costs time. The first step of an epoch, and the one after a save, get their rows and sums as without it.
@@ -30608,7 +31116,8 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< counted from 0
     std::int64_t batch;  ///< the step within the epoch, counted from 0
-    double cost;         ///< cost of the batch; of several, that of them as one batch
+    double cost;         ///< cost of the batch; of several, that of them as one batch; 0 if there are no rows
+    std::int64_t rows;   ///< those of which the cost is a mean or sum, of its loss with most; 0: nothing has changed
 };
 
 /// A function that train calls, or none. If it returns false, train ends; a function without a result never ends it.
@@ -30658,6 +31167,9 @@ struct TrainOptionsOn {
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
     bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
+    /// How long this rank waits for another one, which may be stuck in its reader, before it throws RemoteError, after which
+    /// the communicator refuses all calls: see layer::Comm. 0: for ever.
+    std::chrono::milliseconds patience = {};
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics
@@ -30726,7 +31238,6 @@ public:
         sum_ += cost;
         ++steps_;
     }
-    std::int64_t steps() const noexcept { return steps_; }
     /// The metric of the best epoch, which is the same on all ranks.
     double value() const noexcept { return value_; }
 
@@ -30779,8 +31290,14 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
     }
     if (!stop) return;
-    if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"").append(stop->metric).append("\""));
+    if (!metrics.contains(stop->metric)) {
+        NearName near(stop->metric);
+        for (auto const& known : metrics) near.see(known.first);
+        throw GraphError(std::string("options.stop: there is no metric \"")
+                             .append(stop->metric)
+                             .append("\"")
+                             .append(near.text()));
+    }
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
@@ -31105,8 +31622,15 @@ public:
     /// errors   IndexError if a label is not a class
     void append_to(std::vector<double>& all) const;
 
+    /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
+    /// is added have the same proportion, or, where it has no rows in any part, are 0.
+    double of_part(std::span<double const> weights) const {
+        auto const own = weights.first(size());
+        auto const first = std::ranges::find_if(own, [](double w) { return w != 0; });
+        return first == own.end() ? 0 : *first;
+    }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
-    /// errors   ShapeError if there are no rows; ValueError if the cost adds means whose divisors differ in proportion
+    /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
     double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:
@@ -31276,36 +31800,37 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
         for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += weights[i + k];
     }
     if (kind_ == same) return totals[0];
-    for (CostDivisor const& d : divisors_) {
-        for (Counted const& f : d.factors) {
-            if (totals[0] == 0 && (f.of == Counted::rows || f.of == Counted::elements))
-                throw ShapeError(f.variable->name() + ".shape(0)", "0 in all batches of a step", "at least 1");
-            if (totals[0] == 0 && f.of == Counted::value)
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+        for (Counted const& f : divisors_[k].factors) {
+            if (totals[k] == 0 && f.of == Counted::value)
                 throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
                                  "a number other than 0, as it divides the cost");
         }
     }
+    std::size_t by = 0;  // the first that of_part may have taken
+    while (by + 1 < totals.size() && totals[by] == 0) ++by;
+    if (totals[by] == 0) by = 0;
     auto const text = [&](std::size_t k) {
         Operator const& op = *divisors_[k].op;
         return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
     };
-    for (std::size_t k = 1; k < totals.size(); ++k) {
-        double const tolerance = std::max(divisors_[0].rounding(), divisors_[k].rounding());
+    for (std::size_t k = 0; k < totals.size(); ++k) {
+        if (k == by) continue;
+        double const tolerance = std::max(divisors_[by].rounding(), divisors_[k].rounding());
         for (std::size_t at = 0; at < weights.size(); at += stride) {
-            double const a = weights[at] * totals[k], b = weights[at + k] * totals[0];
-            bool const other = std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b));
-            if (other || (totals[0] == 0 && totals[k] != 0))
+            double const a = weights[at + by] * totals[k], b = weights[at + k] * totals[by];
+            if (std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b)))
                 throw ValueError(std::string("parts: the divisor of ")
                                      .append(text(k))
                                      .append(" in part ")
                                      .append(std::to_string(at / stride)),
                                  weights[at + k],
                                  std::string("in proportion to that of ")
-                                     .append(text(0))
+                                     .append(text(by))
                                      .append(", a mean that is added to it: else the parts are not one batch"));
         }
     }
-    return totals[0];
+    return totals[by];
 }
 
 }  // namespace rowan::inline v0::detail
@@ -31674,6 +32199,97 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/train/detail/loss_rows.hpp: LossRows, the rows of which the losses of a batch are sums or means.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of which the losses of a batch are sums or means. Walking back from the cost, a loss is an operator that
+/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Rows
+/// are counted while the net runs, which then clears them.
+class LossRows {
+public:
+    /// Of a net with these operators, in this order.
+    /// cost     one pass over the net
+    LossRows(Variable& cost, std::span<Operator* const> order);
+
+    /// Begins a run: counts the rows of variables that no operator writes.
+    void begin();
+    /// Counts what an operator has written. Called for all operators, in their order.
+    void after(Operator const& op) {
+        for (; next_ < all_.size() && all_[next_].writer == &op; ++next_) count(all_[next_]);
+    }
+    /// After so many operators all are counted.
+    std::size_t ready() const noexcept { return all_.empty() ? 0 : all_.back().ready; }
+
+    /// The rows of the loss that has most. 0: no parameter may change. 1 if no loss reads rows.
+    std::int64_t most() const noexcept { return all_.empty() ? 1 : most_; }
+
+private:
+    struct Reduced {
+        Variable const* variable;
+        Operator const* writer;
+        std::size_t ready;  // after so many operators it has its value
+    };
+    void count(Reduced const& r);
+
+    std::vector<Reduced> all_;  // by `ready`
+    std::size_t next_ = 0;      // to count
+    std::int64_t most_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/loss_rows_inl.hpp: definitions of rowan/train/detail/loss_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
+    std::unordered_map<Operator const*, std::size_t> ready;
+    for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
+    std::vector<Variable const*> found{&cost};
+    std::unordered_set<Variable const*> seen{&cost};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        Variable const& v = *found[i];
+        Operator const* const writer = v.writers().empty() ? nullptr : v.writers()[0];
+        if (has_rows(v) || v.role() == Role::data) {
+            all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer)});
+        } else if (writer != nullptr && linearity(*writer) != Linearity::constant) {
+            Linearity const how = linearity(*writer);
+            bool const factors = how == Linearity::product || how == Linearity::quotient;
+            auto const rows = std::ranges::find_if(writer->inputs, [](Variable const* in) { return has_rows(*in); });
+            for (Variable const* const in : writer->inputs) {
+                if (rows != writer->inputs.end() ? in != *rows : factors && in->role() == Role::data) continue;
+                if (seen.insert(in).second) found.push_back(in);
+            }
+        }
+    }
+    std::ranges::stable_sort(all_, {}, &Reduced::ready);
+}
+
+ROWAN_FUNCTION void LossRows::begin() {
+    most_ = 0;
+    for (next_ = 0; next_ < all_.size() && all_[next_].writer == nullptr; ++next_) count(all_[next_]);
+}
+
+ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
+    auto const &declared = r.variable->spec().dims, now = r.variable->value().spec().dims;
+    std::int64_t rows = now.empty() ? 1 : now[0];
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        if (declared[i] == UNK && now[i] == 0) rows = 0;
+    }
+    most_ = std::max(most_, rows);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
 namespace rowan::inline v0::detail {
@@ -31873,14 +32489,19 @@ struct GradientNodes {
     std::vector<RowPieces> sparse_nodes = {};
 
     Tensor<std::int64_t>::shape_type shape() const;
-    /// Adds the gradient of the next of these parts, times its weight.
-    void add(Cpu exec, double weight, std::int64_t part, PartRange const& parts);
+    /// Adds the gradient of the next of these parts, times its weight; without one, nothing, also if it is NaN.
+    void add(Cpu exec, std::optional<double> weight, std::int64_t part, PartRange const& parts);
     /// The sums of the nodes of which these parts are all the leaves.
     DensePieces dense_of(Cpu exec, PartRange const& parts);
     RowPieces sparse_of(Cpu exec, PartRange const& parts);
     /// The sum of all parts, of elements dtype<T>::sum, divided.
     Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
     Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
+
+private:
+    /// Without pieces.
+    DensePieces no_elements() const;
+    RowPieces no_rows() const;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -31889,6 +32510,7 @@ struct GradientNodes {
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -31921,17 +32543,32 @@ ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, double weight, std::int64_t part, PartRange const& parts) {
+ROWAN_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+                                       PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
-        append_part(exec, sums.type, sparse_nodes, sums.sparse(exec, value, weight, part), part, parts);
+        auto rows = weight ? sums.sparse(exec, value, *weight, part) : no_rows();
+        append_part(exec, sums.type, sparse_nodes, std::move(rows), part, parts);
     } else {
-        append_part(exec, sums.type, dense_nodes, sums.dense(exec, value, weight, part), part, parts);
+        auto elements = weight ? sums.dense(exec, value, *weight, part) : no_elements();
+        if (!weight) {
+            elements.keys = {part};
+            elements.bytes = Storage<std::byte>(elements.piece_bytes());
+            std::ranges::fill(elements.bytes, std::byte{});
+        }
+        append_part(exec, sums.type, dense_nodes, std::move(elements), part, parts);
     }
 }
 
 ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
-    if (!dense_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+    return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
+}
+
+ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+    return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+}
+
+ROWAN_FUNCTION DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -31939,8 +32576,7 @@ ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& pa
     return none;
 }
 
-ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
-    if (!sparse_nodes.empty()) return sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
+ROWAN_FUNCTION RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);
@@ -32003,13 +32639,16 @@ public:
     /// Begins a step of which these parts are added.
     void begin(PartRange const& parts);
 
+    /// What the gradients of a part are multiplied by; nothing for one that counts nothing.
+    using Weights = std::vector<std::optional<double>>;
+
     /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, std::span<double const> weights);
+    void add(Cpu exec, Weights const& weights);
 
     /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
-    void begin_sums(Cpu exec, std::size_t operators, std::function<std::vector<double>()> const& weights,
-                    Ranks const& ranks, FetchedGradients& fetched);
+    void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights, Ranks const& ranks,
+                    FetchedGradients& fetched);
     /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
     /// all have rows that they have fetched.
     void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
@@ -32077,7 +32716,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     added_.assign(nodes_.size(), false);
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, std::span<double const> weights) {
+ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
@@ -32141,11 +32780,10 @@ ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<
     });
 }
 
-ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
-                                         std::function<std::vector<double>()> const& weights, Ranks const& ranks,
-                                         FetchedGradients& fetched) {
+ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
+                                         Ranks const& ranks, FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
-    std::vector<double> of_part;
+    Weights of_part;
     auto const add = [&](std::size_t i) {
         if (of_part.empty()) of_part = weights();
         nodes_[i].add(exec, of_part[i], next_, parts_);
@@ -32374,11 +33012,12 @@ public:
     }
 
     /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. On a device, it synchronizes once, to read the cost; bad ids are
-    /// reported then.
+    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
+    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
+    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
     /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the batch has no rows or the cost is not one number; ValueError if the cost
+    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
     ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
     ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
@@ -32460,9 +33099,11 @@ private:
             if (i < parameters_.size()) f(t, i);
         }
     }
-    /// The weights of results_, or their divisors, from those of the cost and of moving_.
-    std::vector<double> of_results(double of_cost, std::span<double const> of_moving) const;
-    std::size_t numbers_of_part() const { return 1 + weight_->size() + moving_.size(); }
+    /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
+    std::vector<double> numbers_of_part(double cost) const;
+    std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
+    /// What results_ are multiplied by, from these numbers.
+    detail::PartSums::Weights weights_of(std::span<double const> numbers) const;
     double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
 
     /// errors   GraphError if a name is not that of a parameter
@@ -32475,6 +33116,7 @@ private:
     struct Moving {
         Variable *now, *next;
         std::optional<detail::Counted> rows;  // of which it is a mean
+        bool changes = true;                  // in this step: whether there are such rows
     };
 
     Variable& cost_;
@@ -32483,6 +33125,7 @@ private:
     detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
+    detail::Patience patience_;
     Device exec_;
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
@@ -32498,6 +33141,8 @@ private:
     std::int64_t parts_;        // the most batches of a step
     std::int64_t check_every_;  // steps; 0: never
     bool overlap_;
+    std::optional<detail::LossRows> losses_;    // of a part
+    std::int64_t rows_ = 0;                     // of the losses of all parts of a step: 0 if it changes nothing
     std::optional<detail::CostWeight> weight_;  // of a part
     std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
     detail::PartSums sums_;                     // of results_
@@ -32517,10 +33162,11 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), exec_(options.exec), parts_(options.parts.count()),
+    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec), parts_(options.parts.count()),
       check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
       seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+        patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
         if (comm_.ranks() == nullptr) return;
@@ -32606,6 +33252,7 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
         });
     }
     net_.emplace(Net<Device>::trace_and_build(outputs));
+    losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
@@ -32693,7 +33340,7 @@ std::vector<std::size_t> Trainer<T, Device>::ready() const {
         auto const found = made.find(v);
         return found == made.end() ? 0 : found->second;
     };
-    std::size_t weighed = 0;
+    std::size_t weighed = losses_->ready();
     if (weight_) {
         for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
     }
@@ -32738,9 +33385,25 @@ LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::
 }
 
 template <class T, class Device>
-std::vector<double> Trainer<T, Device>::of_results(double of_cost, std::span<double const> of_moving) const {
-    std::vector<double> all(results_.size() - moving_.size(), of_cost);
-    all.insert(all.end(), of_moving.begin(), of_moving.end());
+std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
+    std::vector<double> all{cost, static_cast<double>(losses_->most())};
+    if (losses_->most() != 0) {
+        weight_->append_to(all);
+    } else {
+        all.resize(2 + weight_->size());
+    }
+    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
+    return all;
+}
+
+template <class T, class Device>
+detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const> numbers) const {
+    detail::PartSums::Weights all(results_.size() - moving_.size());
+    if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+        double const rows = numbers[2 + weight_->size() + k];
+        all.push_back(rows != 0 ? std::optional(rows) : std::nullopt);
+    }
     return all;
 }
 
@@ -32754,8 +33417,11 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
         if (may_move) names.insert(m.now->name());
     }
     for (auto const& [name, value] : given) {
-        if (!names.contains(name))
-            throw GraphError(std::string("there is no parameter \"").append(name).append("\" ").append(what));
+        if (names.contains(name)) continue;
+        detail::NearName near(name);
+        for (std::string_view const known : names) near.see(known);
+        throw GraphError(
+            std::string("there is no parameter \"").append(name).append("\" ").append(what).append(near.text()));
     }
 }
 
@@ -32804,6 +33470,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
+        for (Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -32890,7 +33557,8 @@ private:
         if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
-            words[2] = std::bit_cast<std::int64_t>(cost_);
+            t_.rows_ = t_.losses_->most();
+            words[2] = t_.rows_ == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
         } else if (!back_.early) {
             find_fetched(words);
         }
@@ -32903,10 +33571,9 @@ private:
         if (fetches_next_ || sums_early()) after = std::cref(overlap);
         cost_ = t_.run(batches_[static_cast<std::size_t>(p)], p, after);
         if (total_ > 1) {
-            own_.push_back(cost_);
-            std::size_t const from = own_.size();
-            append_weights(own_);
-            t_.sums_.add(exec_, weights_at(std::span<double const>(own_).subspan(from)));
+            auto const numbers = t_.numbers_of_part(cost_);
+            own_.insert(own_.end(), numbers.begin(), numbers.end());
+            t_.sums_.add(exec_, t_.weights_of(numbers));
             for (Variable* const v : t_.results_) v->value().clear();
         }
         for (Variable* const v : t_.counted_) v->value().clear();
@@ -32916,26 +33583,15 @@ private:
         if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
-        auto const weights = [this] {
-            std::vector<double> all;
-            append_weights(all);
-            return weights_at(all);
-        };
+        auto const weights = [this] { return t_.weights_of(t_.numbers_of_part(0)); };
         t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
         t_.sums_.progress();
     }
 
-    void append_weights(std::vector<double>& to) const {
-        t_.weight_->append_to(to);
-        for (Moving const& m : t_.moving_) to.push_back(m.rows ? m.rows->count() : 1);
-    }
-    std::vector<double> weights_at(std::span<double const> from) const {
-        return t_.of_results(from[0], from.last(t_.moving_.size()));
-    }
-    /// Costs and weights; zeros of parts that have failed.
+    /// What the parts tell of themselves; zeros of parts that have failed.
     void send_numbers() {
         ranks_->must([this] {
-            std::size_t const width = t_.numbers_of_part();
+            std::size_t const width = t_.count_of_numbers();
             own_.resize(width * static_cast<std::size_t>(parts_.size()));
             numbers_.begin(*ranks_, std::move(own_), width, total_);
         });
@@ -32977,7 +33633,7 @@ private:
     bool agreed_;        // that all ranks make this step, with options.overlap
     bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
-    std::vector<double> own_;  // costs and weights of this rank's parts
+    std::vector<double> own_;  // the numbers of this rank's parts
     detail::NumbersOfParts numbers_;
     std::unique_ptr<detail::FetchedTables> fetched_;
     std::vector<Value> rows_;
@@ -33001,26 +33657,30 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i]->role() != Role::data) continue;
-        if (inputs[i]->spec().type == VarType::LOD_TENSOR && fed[i].rows() == 0)
-            throw ShapeError(inputs[i]->name() + ".shape(0)", "0", "at least 1");
-        inputs[i]->value() = std::move(fed[i]);
+        if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
     {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
         detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
-        detail::in_order(exec_, [&] { net_->run(*own_, exec_, after); });
+        auto const ran = [&](Operator const& op) {
+            losses_->after(op);
+            if (after) after(op);
+        };
+        losses_->begin();
+        detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     return cost;
 }
 
 template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    if (comm_.ranks() != nullptr) comm_.ranks()->at_step(steps_ + 1);
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
@@ -33032,11 +33692,15 @@ double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const*
         deferred_.catch_up_others(net_->inputs());
     };
     double const cost = Step(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
-    updates_->change(*own_, exec_, comm_.ranks());
-    ++steps_;
-    for (Moving const& m : moving_) m.now->value() = std::exchange(m.next->value(), Value());
+    if (rows_ != 0) {
+        updates_->change(*own_, exec_, comm_.ranks());
+        ++steps_;
+        for (Moving const& m : moving_) {
+            if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
+        }
+    }
     if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
-    if (check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
+    if (rows_ != 0 && check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
 }
 
@@ -33116,24 +33780,28 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
 
 template <class T, class Device>
 double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
-    std::size_t const costs = 1 + weight_->size(), width = numbers_of_part();
-    double cost = 0;
+    std::size_t const width = count_of_numbers(), costs = width - moving_.size();
+    double cost = 0, rows = 0;
     std::vector<double> divisors;
     try {
-        double const divisor = weight_->divisor(std::span(all).subspan(1), width);
         std::vector<double> moved(moving_.size());
         for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + detail::product(all[at + 1], all[at]);
+            cost = cost + detail::product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
+            rows += all[at + 1];
             for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
         }
+        double const divisor = rows == 0 ? 0 : weight_->divisor(std::span(all).subspan(2), width);
         cost = detail::mean_of(cost, divisor);
-        divisors = of_results(divisor, moved);
+        divisors.assign(results_.size() - moving_.size(), divisor);
+        divisors.insert(divisors.end(), moved.begin(), moved.end());
+        for (std::size_t k = 0; k < moved.size(); ++k) moving_[k].changes = moved[k] != 0;
     } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
         if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
         throw;
     }
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
+    rows_ = static_cast<std::int64_t>(rows);
     return cost;
 }
 
@@ -33175,6 +33843,7 @@ private:
     Variable& cost_;
     TrainOptionsOn<Device> const& options_;
     Ranks const* ranks_;
+    Patience patience_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
@@ -33190,8 +33859,9 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), overlaps_(options.overlap && ranks_ != nullptr) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        patience_.check();
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
@@ -33250,12 +33920,13 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds co
     reads_ = false;
     typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
     double const value = trainer_->step(parts, &ahead);
+    std::int64_t const rows = trainer_->rows_, number = batches_ / options_.parts.count();
     batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, epochs_->steps(), value}); }, next.size());
-    epochs_->count(value);
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
+    if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
-    if (options_.checkpoint && more_ && every != 0 && trainer_->steps() % every == 0) {
+    if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
         save();
         agreed_ = false;  // a save of the user may have failed on some ranks
     }
@@ -33305,7 +33976,10 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
         if (!reads_) throw;
         step_last();  // as on the other ranks, which have read more
         if (!more_) return;
-        if (ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        if (ranks_ != nullptr) {
+            ranks_->at_step(trainer_->steps() + 1);
+            ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        }
         throw;
     }
     parts_.clear();
@@ -33323,9 +33997,10 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
                                  std::to_string(read_),
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
+        bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;
         changed_ = true;
-        if (epochs_->steps() == 0)
+        if (empty)
             throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
                              "at least 1");
         more_ = all_go_on([&] {
@@ -33422,13 +34097,24 @@ class RanksOf<C> final : public Ranks {
 public:
     explicit RanksOf(C const& comm) : Ranks(comm.rank(), comm.size()), comm_(comm), group_(comm) {}
 
+    std::chrono::milliseconds be_patient(std::chrono::milliseconds patience) const override {
+        group_.expect({}, patience);
+        return std::exchange(patience_, patience);
+    }
+    bool can_be_patient() const override {
+        return requires { comm_.expect({}, patience_); };
+    }
+    void at_step(std::int64_t step) const override { step_ = step; }
+
     std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
+        group_.expect(expected_text(call, step_).data(), patience_);
         return agree_on_values(group_, collective_of(call), f);
     }
 
     std::vector<Words> agree(TrainCall call, std::int64_t trainer,
                              std::function<void(Words&)> const& f) const override {
         std::vector<Words> words;
+        group_.expect(expected_text(call, step_).data(), patience_);
         auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
             n.same[0] = trainer;
             f(n.own);  // runs in any case: other ranks may wait for what it begins
@@ -33536,6 +34222,8 @@ private:
     GroupOf<C> group_;
     mutable std::shared_ptr<NodeRoute const> route_;
     mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
+    mutable std::chrono::milliseconds patience_{};
+    mutable std::int64_t step_ = 0;  // that this rank comes to
 };
 
 }  // namespace rowan::inline v0::detail

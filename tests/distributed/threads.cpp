@@ -1,15 +1,20 @@
 // tests/distributed/threads.cpp
 #include <rowan/distributed/threads.hpp>
 
+#include <unistd.h>
+
 #include "catch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace test_threads {
@@ -32,6 +37,23 @@ std::string error_of(int ranks, F const& f) {
         return e.what();
     }
     return "none";
+}
+
+/// What the process prints to standard error while f runs.
+template <class F>
+std::string errors_of(F const& f) {
+    std::FILE* const file = std::tmpfile();
+    int const before = ::dup(2);
+    ::dup2(::fileno(file), 2);
+    f();
+    std::fflush(stderr);
+    ::dup2(before, 2);
+    ::close(before);
+    std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+    std::rewind(file);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    return text;
 }
 
 }  // namespace
@@ -164,6 +186,88 @@ TEST_CASE("ranks that call different operations, or do not come, are named", "[d
               static_cast<void>(comm.rank() == 0 ? comm.alltoallv(1, in, two, out, two)
                                                  : comm.alltoallv(1, std::span(in).first(2), one, out, two));
           }).find("disagree about the number of bytes") != std::string::npos);
+}
+
+TEST_CASE("ranks that wait throw where their patience ends, and name who has not come to what", "[distributed][errors]") {
+    std::atomic<int> ended{0};
+    std::array<std::string, 3> texts;
+    auto const run = [&](int late, auto const& waits) {
+        ended = 0;
+        Threads::run(3, [&](Threads const& comm) {
+            auto const me = static_cast<std::size_t>(comm.rank());
+            comm.expect("step 17's fetch", std::chrono::milliseconds(100));
+            if (comm.rank() >= late) {
+                while (ended < late) std::this_thread::yield();
+            }
+            try {
+                waits(comm);
+            } catch (RemoteError const& e) {
+                texts[me] = e.what();
+                if (e.rank() != late) texts[me] = "another rank";
+            }
+            ++ended;
+            try {
+                comm.nodes();
+                comm.barrier();
+                texts[me] = "the group goes on";
+            } catch (RemoteError const&) {
+            }
+        });
+    };
+    auto const barrier = [](Threads const& comm) { comm.barrier(); };
+    run(2, barrier);
+    for (auto const& text : texts) {  // also there
+        CHECK(text.starts_with("rank 2 has not come to step 17's fetch for 1"));
+        CHECK(text.ends_with(" ms"));
+    }
+    run(1, barrier);
+    for (auto const& text : texts) CHECK(text.starts_with("ranks 1 and 2 have not come to step 17's fetch for 1"));
+    CHECK(error_of(3, [](Threads const& comm) {  // that of run, and the name of the call
+              if (comm.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+              comm.barrier();
+          }).starts_with("rank 0 has not come to barrier for 2"));
+    CHECK(error_of(2, [](Threads const& comm) {  // another group
+              if (comm.rank() == 0) comm.barrier();
+              if (comm.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+          }).starts_with("rank 1 has not come to barrier"));
+}
+
+TEST_CASE("of ranks that wait long one says each time for whom, and in what they wait", "[distributed]") {
+    auto const before = detail::report_waits_after.exchange(50);
+    auto const said = errors_of([] {
+        Threads::run(
+            4,
+            [](Threads const& comm) {
+                if (comm.rank() == 3) std::this_thread::sleep_for(std::chrono::milliseconds(230));
+                if (comm.rank() == 1) {
+                    comm.expect("step 17's gradients", {});
+                    comm.nodes()->across.barrier();
+                } else if (comm.rank() == 3) {
+                    comm.nodes()->across.barrier();
+                } else {
+                    comm.expect("step 17's fetch", {});
+                }
+                comm.barrier();
+            },
+            std::chrono::seconds(20), 2);
+    });
+    detail::report_waits_after = before;
+    auto const line = said.substr(0, said.find('\n'));
+    CHECK(line.starts_with("rowan: rank 3 has not come to step 17's fetch for "));
+    CHECK(line.ends_with(" ms; ranks 0 and 2 wait in step 17's fetch; rank 1 waits in step 17's gradients"));
+    auto const lines = std::ranges::count(said, '\n');
+    CHECK(lines >= 2);
+    CHECK(lines <= 5);
+}
+
+TEST_CASE("texts of late ranks name runs of them, and of many the first", "[distributed]") {
+    auto const text = [](std::vector<int> const& late) { return detail::late_text(late, "it", std::chrono::seconds(60)); };
+    CHECK(text({2}) == "rank 2 has not come to it for 60 s");
+    CHECK(text({0, 1, 4, 5, 6, 9}) == "ranks 0, 1, 4 to 6 and 9 have not come to it for 60 s");
+    CHECK(text({}) == "all ranks wait in it for 60 s");
+    std::vector<int> odd;
+    for (int r = 1; r < 100; r += 2) odd.push_back(r);
+    CHECK(text(odd) == "ranks 1, 3, 5, 7, 9, 11, 13, 15 and 42 more have not come to it for 60 s");
 }
 
 }  // namespace test_threads

@@ -1,4 +1,5 @@
 // tests/distributed/train.cpp
+#include <rowan/distributed/self.hpp>
 #include <rowan/distributed/train.hpp>
 
 #include "on_ranks.hpp"
@@ -17,13 +18,18 @@
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 namespace test_distributed_train {
@@ -659,6 +665,109 @@ TEST_CASE("a step makes as few collective calls with many parameters as with one
     for (int const ranks : test::group_sizes({4})) {
         for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 1, comm, 4, 600); })) CHECK(c == (ranks == 1 ? 0 : ranks < 4 ? 5 : 6));
     }
+}
+
+namespace {
+
+/// A communicator that has only what one must have.
+class Plain {
+public:
+    explicit Plain(test::Ranks const& ranks) : ranks_(ranks) {}
+    int rank() const { return ranks_.rank(); }
+    int size() const { return ranks_.size(); }
+    void sum(std::span<std::int64_t> words) const { ranks_.sum(words); }
+    void allgather(std::span<std::byte const> in, std::span<std::byte> out) const { ranks_.allgather(in, out); }
+    void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const { ranks_.alltoall(in, out); }
+    rowan::detail::Done alltoallv(std::size_t unit, std::span<std::byte const> in, std::span<std::size_t const> counts,
+                                  std::span<std::byte> out, std::span<std::size_t const> out_counts) const {
+        ranks_.alltoallv(unit, in, counts, out, out_counts).wait();
+        return {};
+    }
+    rowan::detail::Done allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
+                                   std::span<std::size_t const> counts) const {
+        ranks_.allgatherv(unit, in, out, counts).wait();
+        return {};
+    }
+    void barrier() const { ranks_.barrier(); }
+    [[noreturn]] void abort(std::string_view text) const { ranks_.abort(text); }
+
+private:
+    test::Ranks ranks_;
+};
+
+#ifdef ROWAN_TEST_MPI  // ranks are processes of a busy machine, which answer late
+constexpr std::chrono::milliseconds patience(1000);
+#else
+constexpr std::chrono::milliseconds patience(150);
+#endif
+
+/// The text that the ranks get when the last one is stuck in its reader, before the third step.
+template <class Make>
+std::string text_of_late(test::Ranks const& comm, bool overlap, Make const& make) {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const reader = [&](std::int64_t) {
+        return std::views::iota(0, 8) | std::views::transform([&](int k) {
+                   if (k == 4 && comm.rank() == comm.size() - 1) std::this_thread::sleep_for(5 * patience / 2);
+                   return batch(k);
+               });
+    };
+    try {
+        train(make(), reader, {.comm = comm, .parts = 2, .overlap = overlap, .patience = patience});
+    } catch (RemoteError const& e) {
+        if (e.rank() != comm.size() - 1) return "of another rank";
+        return e.what();
+    }
+    return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a rank that is stuck in its reader ends a training whose patience ends, with the step", "[distributed][errors]") {
+    auto const right = [](std::string const& expected, auto const& make) {
+        auto const all = test::on_ranks(3, [&](test::Ranks const& comm) {
+            return text_of_late(comm, false, make).starts_with(expected) ? 1 : 0;
+        });
+        return std::ranges::count(all, 1) == std::ssize(all);
+    };
+    CHECK(right("rank 2 has not come to step 3's gradients for ", &Net1::make));
+    CHECK(right("rank 2 has not come to step 3's fetch for ", [] {
+        auto const ids = layer::data<std::int64_t>("ids", {UNK});
+        auto const rows = layer::embedding(ids, {.height = height, .width = 2, .sharded = true});
+        auto const error = rows - layer::data<float>("y", {UNK, 2});
+        return layer::reduce_mean(error * error);
+    }));
+}
+
+TEST_CASE("a training that no rank keeps waiting for longer than its patience has its bits", "[distributed]") {
+    auto const trained = [](layer::Comm const& comm, std::chrono::milliseconds how_long) {
+        Net1 const net;
+        auto options = options_for(3, comm);
+        options.patience = how_long;
+        return hash_of(train(net.cost, [](std::int64_t) { return batches(0, 6); }, options));
+    };
+    auto const want = trained({}, std::chrono::hours(1));
+    for (auto const got : test::on_ranks(2, [&](auto const& comm) { return trained(comm, std::chrono::hours(1)); })) CHECK(got == want);
+    CHECK_THROWS_WITH(trained({}, std::chrono::milliseconds(-1)), "options.patience is -1, expected 0 ms or more");
+}
+
+TEST_CASE("patience is refused where the communicator cannot have it", "[distributed][errors]") {
+    auto const texts = test::on_ranks(2, [](test::Ranks const& comm) {
+        Net1 const net;
+        try {
+            train(net.cost, [](std::int64_t) { return batches(0, 2); },
+                  {.comm = Plain(comm), .parts = 2, .patience = std::chrono::hours(1)});
+        } catch (Error const& e) {
+            return std::string_view(e.what()) == "train: options.patience is given, and the communicator has no function expect" ? 1 : 2;
+        }
+        return 0;
+    });
+    for (int const right : texts) CHECK(right == 1);
+    auto const without = test::on_ranks(2, [](test::Ranks const& comm) {
+        Net1 const net;
+        return hash_of(train(net.cost, [](std::int64_t) { return batches(0, 2); }, {.comm = Plain(comm), .parts = 2}));
+    });
+    CHECK(without[0] == without.back());
 }
 
 }  // namespace test_distributed_train

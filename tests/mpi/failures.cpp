@@ -5,13 +5,16 @@
 #include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/together.hpp>
 
+#include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <new>
 #include <span>
 #include <stdexcept>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 using namespace rowan;
@@ -76,6 +79,42 @@ void large(Mpi const& comm) {
     }
 }
 
+/// The last rank comes two seconds late, for which the others wait a second.
+void late(Mpi const& comm, bool in_exchange) {
+    comm.expect("step 17's fetch", std::chrono::seconds(1));
+    if (comm.rank() == comm.size() - 1) std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+    if (!in_exchange) return works(comm);
+    std::vector<std::size_t> const one(static_cast<std::size_t>(comm.size()), 1);
+    std::vector<std::byte> out(one.size()), in(one.size());
+    comm.alltoallv(1, out, one, in, one).wait();
+}
+
+/// The same, in which each rank catches what it gets, also the late one, and asks again.
+void caught(Mpi const& comm) {
+    try {
+        late(comm, false);
+    } catch (RemoteError const& e) {
+        auto const refused = [](auto const& call) {
+            try {
+                call();
+                return false;
+            } catch (RemoteError const&) {
+                return true;
+            }
+        };
+        std::int64_t word = 0;
+        bool const all = refused([&] { comm.barrier(); }) && refused([&] { comm.sum({&word, 1}); }) &&
+                         refused([&] { static_cast<void>(comm.duplicate()); }) &&
+                         refused([&] { static_cast<void>(comm.nodes()); }) && refused([&] { works(comm); });
+        bool const named = e.rank() == comm.size() - 1 &&
+                           std::string_view(e.what()).starts_with("rank 2 has not come to step 17's fetch for 1 s");
+        if (all && named) std::printf("rank %d is refused\n", comm.rank());
+        std::fflush(stdout);
+        std::this_thread::sleep_for(std::chrono::seconds(3));  // until all have said so
+        throw;
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +126,14 @@ int main(int argc, char** argv) {
             recoverable(comm);
         } else if (what == "large") {
             large(comm);
+        } else if (what == "late" || what == "late_exchange") {
+            late(comm, what == "late_exchange");
+        } else if (what == "caught") {
+            caught(comm);
+        } else if (what == "slow") {
+            detail::report_waits_after = 500;
+            comm.expect("step 17's fetch", {});
+            if (last) std::this_thread::sleep_for(std::chrono::milliseconds(1800));
         } else if (what == "leaves" && last) {
             throw IndexError("rows", 1, 9, 4);
         } else if (what == "returns" && last) {

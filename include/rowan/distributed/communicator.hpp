@@ -45,6 +45,9 @@ struct Nodes {
 /// - `duplicate()`, a group of the same ranks, whose exchanges are begun in an order of their own. All ranks call it.
 /// - `progress()`: goes on with open exchanges without waiting, and returns whether it can do so. Another thread calls it
 ///   while the rank computes or exchanges; this thread also begins exchanges of a `duplicate()`, and waits for them.
+/// - `expect(what, patience)`: names what the rank comes to next, such as `step 17's fetch`, and how long its calls then wait
+///   for other ranks, in std::chrono::milliseconds, 0: for ever. A rank that has waited longer throws RemoteError, or ends all
+///   ranks, and all later calls throw RemoteError. Without it, options.patience of a training is refused.
 /// - `few_ranks`, a static constant. Operations begin with an agreement: up to this number of ranks, without it 512, an
 ///   allgather of 64 bytes from each; above, a `sum` of 3 words, and then an allgather only where it is needed.
 template <class C>

@@ -4,29 +4,21 @@
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/mpi_group.hpp>
 #include <rowan/distributed/detail/print_error.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 
-#if !__has_include(<mpi.h>)
-#error "rowan/distributed/mpi.hpp needs MPI (in Debian libopenmpi-dev or libmpich-dev): install it and link rowan::mpi"
-#endif
-#ifndef OMPI_SKIP_MPICXX
-#define OMPI_SKIP_MPICXX 1
-#endif
-#ifndef MPICH_SKIP_MPICXX
-#define MPICH_SKIP_MPICXX 1
-#endif
-#include <mpi.h>
-
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,62 +27,6 @@
 #include <vector>
 
 namespace rowan::inline v0 {
-
-/// A call of MPI has failed: `MPI_Allgather: MPI_ERR_COMM: invalid communicator`.
-class MpiError : public Error {
-public:
-    using Error::Error;
-};
-
-namespace detail {
-
-inline void check_mpi(int code, char const* call) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING];
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    throw MpiError(std::string(call).append(": ").append(text, static_cast<std::size_t>(length)));
-}
-
-/// Messages that have begun.
-class MpiRequests {
-public:
-    MpiRequests() = default;
-    MpiRequests(MpiRequests&& other) noexcept : open_(std::exchange(other.open_, {})), kept_(std::move(other.kept_)) {}
-    MpiRequests& operator=(MpiRequests&&) = delete;
-    /// Waits, as the messages use memory of the caller.
-    ~MpiRequests() {
-        if (!open_.empty()) MPI_Waitall(static_cast<int>(open_.size()), open_.data(), MPI_STATUSES_IGNORE);
-    }
-
-    void wait() {
-        auto open = std::exchange(open_, {});
-        check_mpi(MPI_Waitall(static_cast<int>(open.size()), open.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-    }
-
-    bool test() {
-        int complete = 1;
-        if (!open_.empty())
-            check_mpi(MPI_Testall(static_cast<int>(open_.size()), open_.data(), &complete, MPI_STATUSES_IGNORE),
-                      "MPI_Testall");
-        return complete != 0;
-    }
-
-    /// Begins a message: f(request).
-    template <class F>
-    void add(char const* call, F const& f) {
-        check_mpi(f(&open_.emplace_back(MPI_REQUEST_NULL)), call);
-    }
-    /// Counts that a message reads until it is complete.
-    std::vector<int>& keep(std::vector<int> counts) { return kept_.emplace_back(std::move(counts)); }
-    void reserve_kept(std::size_t n) { kept_.reserve(n); }
-
-private:
-    std::vector<MPI_Request> open_;
-    std::vector<std::vector<int>> kept_;
-};
-
-}  // namespace detail
 
 /// The ranks of an MPI communicator. Copies are of one group. Only the thread that initialised MPI may use it, unless
 /// MPI was initialised with MPI_THREAD_SERIALIZED or more; no two threads at the same time.
@@ -104,7 +40,7 @@ public:
     /// requires   the same per_node, 0 or more, on all ranks
     /// errors     MpiError
     /// cost       one MPI_Comm_dup
-    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD, int per_node = 0) : Mpi(duplicate(comm), Owned{}) {
+    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD, int per_node = 0) : Mpi(all_of(comm)) {
         shared_->per_node = per_node;
     }
 
@@ -112,33 +48,58 @@ public:
     int size() const noexcept { return size_; }
 
     void sum(std::span<std::int64_t> words) const {
-        for (std::size_t at = 0; at < words.size(); at += most_words) {
-            auto const n = static_cast<int>(std::min(most_words, words.size() - at));
-            detail::check_mpi(MPI_Allreduce(MPI_IN_PLACE, words.data() + at, n, MPI_INT64_T, MPI_SUM, shared_->comm),
-                              "MPI_Allreduce");
+        static constexpr std::size_t most = most_own / sizeof(std::int64_t);
+        for (std::size_t at = 0; at < words.size(); at += most) {
+            auto const some = words.subspan(at, std::min(most, words.size() - at));
+            auto const own = own_copy(std::as_bytes(some));
+            call("MPI_Iallreduce", [&](MPI_Request* request) {
+                return MPI_Iallreduce(MPI_IN_PLACE, own.data(), static_cast<int>(some.size()), MPI_INT64_T, MPI_SUM,
+                                      shared_->comm, request);
+            });
+            std::memcpy(some.data(), own.data(), some.size_bytes());
         }
     }
 
+    /// Of few bytes in a logarithm of the ranks' number of rounds, each rank with two others.
     void allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
-        if (out.size() > largest) {
+        if (out.size() > most_own) {
             std::vector<std::size_t> const counts(static_cast<std::size_t>(size_), in.size());
             allgatherv(1, in, out, counts).wait();
             return;
         }
-        int const n = static_cast<int>(in.size());
-        detail::check_mpi(MPI_Allgather(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, shared_->comm),
-                          "MPI_Allgather");
+        auto const ranks = static_cast<std::size_t>(size_), me = static_cast<std::size_t>(rank_);
+        std::size_t const each = in.size();
+        if (each == 0) return;
+        auto const own = own_copy(in, out.size());  // block i is that of the rank i places on
+        for (std::size_t have = 1; have < ranks; have *= 2) {
+            std::size_t const n = std::min(have, ranks - have) * each;
+            std::array<MPI_Request, 2> open{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+            auto const rank = [&](std::size_t r) { return static_cast<int>(r % ranks); };
+            detail::check_mpi(MPI_Irecv(own.data() + have * each, static_cast<int>(n), MPI_BYTE, rank(me + have), rounds,
+                                        shared_->comm, open.data()),
+                              "MPI_Irecv");
+            detail::check_mpi(MPI_Isend(own.data(), static_cast<int>(n), MPI_BYTE, rank(me + ranks - have), rounds,
+                                        shared_->comm, &open[1]),
+                              "MPI_Isend");
+            shared_->wait(open, "allgather");
+        }
+        std::memcpy(out.data() + me * each, own.data(), (ranks - me) * each);
+        if (me != 0) std::memcpy(out.data(), own.data() + (ranks - me) * each, me * each);
     }
 
     void alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
         std::size_t const each = in.size() / static_cast<std::size_t>(size_);
-        if (in.size() > largest) {
+        if (in.size() > most_own) {
             std::vector<std::size_t> const counts(static_cast<std::size_t>(size_), each);
             alltoallv(1, in, counts, out, counts).wait();
             return;
         }
         int const n = static_cast<int>(each);
-        detail::check_mpi(MPI_Alltoall(in.data(), n, MPI_BYTE, out.data(), n, MPI_BYTE, shared_->comm), "MPI_Alltoall");
+        auto const own = own_copy(in, 2 * in.size());
+        call("MPI_Ialltoall", [&](MPI_Request* request) {
+            return MPI_Ialltoall(own.data(), n, MPI_BYTE, own.data() + in.size(), n, MPI_BYTE, shared_->comm, request);
+        });
+        if (!in.empty()) std::memcpy(out.data(), own.data() + in.size(), in.size());
     }
 
     /// Point to point, in pieces of at most 1 GiB: nothing is sent where there is nothing, and no count or displacement
@@ -151,7 +112,8 @@ public:
             from[r + 1] = from[r] + counts[r] * unit;
             to[r + 1] = to[r] + out_counts[r] * unit;
         }
-        detail::MpiRequests requests;
+        shared_->watch->check();
+        detail::MpiRequests requests(shared_);
         for (std::size_t k = 1; k < ranks; ++k) {  // each rank begins with another
             std::size_t const r = (me + ranks - k) % ranks;
             receive(out.subspan(to[r], to[r + 1] - to[r]), r, requests);
@@ -168,7 +130,8 @@ public:
     detail::MpiRequests allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
                                    std::span<std::size_t const> counts) const {
         auto const ranks = static_cast<std::size_t>(size_), me = static_cast<std::size_t>(rank_);
-        detail::MpiRequests requests;
+        shared_->watch->check();
+        detail::MpiRequests requests(shared_);
         if (detail::total(counts) * unit <= largest) {
             std::vector<int> sizes, begins;
             for (std::size_t r = 0, at = 0; r < ranks; at += counts[r++] * unit) {
@@ -195,12 +158,23 @@ public:
         return requests;
     }
 
-    void barrier() const { detail::check_mpi(MPI_Barrier(shared_->comm), "MPI_Barrier"); }
+    void barrier() const {
+        shared_->watch->check();
+        call("MPI_Ibarrier", [&](MPI_Request* request) { return MPI_Ibarrier(shared_->comm, request); });
+    }
+
+    /// Names what this rank comes to next, and how long it waits there; 0: for ever. For all groups that are made of one.
+    /// A rank that waits in sum, barrier or a call of up to 1 MiB throws; in other exchanges, the messages of which use the
+    /// caller's memory, it ends all ranks. The calls of MPI that make groups are not watched: nodes() and duplicate().
+    /// errors   none
+    /// cost     no message
+    void expect(std::string_view what, std::chrono::milliseconds patience) const { shared_->watch->expect(what, patience); }
 
     /// A node is a run of consecutive ranks: of ranks that are dealt to machines in turn, each is one.
     /// errors   MpiError
     /// cost     the first call: three MPI_Comm_split and an allgather of 4 bytes; later ones none
     std::optional<Nodes<Mpi>> nodes() const {
+        shared_->watch->check();
         if (!std::exchange(shared_->knows_nodes, true)) find_nodes();
         if (shared_->nodes == nullptr) return {};
         return *shared_->nodes;
@@ -209,7 +183,12 @@ public:
     /// A group of the same ranks and nodes. Collective.
     /// errors   MpiError
     /// cost     one MPI_Comm_dup
-    Mpi duplicate() const { return Mpi(shared_->comm, shared_->per_node); }
+    Mpi duplicate() const {
+        shared_->watch->check();
+        auto shared = std::make_shared<Shared>(shared_->watch, duplicate(shared_->comm), shared_->ranks);
+        shared->per_node = shared_->per_node;
+        return Mpi(std::move(shared));
+    }
 
     /// Goes on with the exchanges of all groups, if MPI was initialised with MPI_THREAD_MULTIPLE: then any thread may call
     /// it. Returns whether it was.
@@ -232,44 +211,61 @@ public:
     }
 
 private:
-    static constexpr std::size_t largest = std::size_t{1} << 30;  // bytes of a message
-    static constexpr std::size_t most_words = largest / sizeof(std::int64_t);
-    static constexpr int tag = 1;
+    static constexpr std::size_t largest = std::size_t{1} << 30;   // bytes of a message
+    static constexpr std::size_t most_own = std::size_t{1} << 20;  // bytes that travel by way of memory of the group
+    static constexpr int tag = 1, rounds = 3;
 
     /// What copies share.
-    struct Shared {
-        explicit Shared(MPI_Comm own) : comm(own) {}
-        Shared(Shared const&) = delete;
-        Shared& operator=(Shared const&) = delete;
-        ~Shared() {
-            int finalized = 0;
-            MPI_Finalized(&finalized);
-            if (finalized == 0) MPI_Comm_free(&comm);
-        }
-        MPI_Comm comm;
+    struct Shared : detail::MpiGroup {
+        using MpiGroup::MpiGroup;
         int per_node = 0;
         bool knows_nodes = false;
         std::unique_ptr<Nodes<Mpi>> nodes;  // null: one, or unknown
     };
-    struct Owned {};
 
-    Mpi(MPI_Comm own, Owned) : shared_(std::make_shared<Shared>(own)) {
-        detail::check_mpi(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-        detail::check_mpi(MPI_Comm_rank(own, &rank_), "MPI_Comm_rank");
-        detail::check_mpi(MPI_Comm_size(own, &size_), "MPI_Comm_size");
+    explicit Mpi(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {
+        detail::check_mpi(MPI_Comm_rank(shared_->comm, &rank_), "MPI_Comm_rank");
+        detail::check_mpi(MPI_Comm_size(shared_->comm, &size_), "MPI_Comm_size");
+    }
+    static std::shared_ptr<Shared> all_of(MPI_Comm comm) {
+        MPI_Comm const own = duplicate(comm);
+        int rank = 0, size = 1;
+        detail::check_mpi(MPI_Comm_rank(own, &rank), "MPI_Comm_rank");
+        detail::check_mpi(MPI_Comm_size(own, &size), "MPI_Comm_size");
+        std::vector<int> all(static_cast<std::size_t>(size));
+        std::iota(all.begin(), all.end(), 0);
+        return std::make_shared<Shared>(std::make_shared<detail::MpiWatch>(own, rank, size), own, std::move(all));
     }
     static MPI_Comm duplicate(MPI_Comm comm) {
         MPI_Comm own = MPI_COMM_NULL;
         detail::check_mpi(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
+        detail::check_mpi(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
         return own;
     }
-    /// The ranks of the same color.
-    Mpi split(int color) const {
+    /// The ranks of the same color, which are `ranks` of these.
+    Mpi split(int color, std::vector<int> ranks) const {
         MPI_Comm part = MPI_COMM_NULL;
         detail::check_mpi(MPI_Comm_split(shared_->comm, color, rank_, &part), "MPI_Comm_split");
-        Mpi mine(part, Owned{});
+        detail::check_mpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+        for (int& r : ranks) r = shared_->ranks[static_cast<std::size_t>(r)];
+        Mpi mine(std::make_shared<Shared>(shared_->watch, part, std::move(ranks)));
         mine.shared_->knows_nodes = true;
         return mine;
+    }
+    /// The first `bytes` of the memory that calls may still use when they throw, with a copy of `in`.
+    std::span<std::byte> own_copy(std::span<std::byte const> in, std::size_t bytes = 0) const {
+        shared_->watch->check();
+        auto& memory = shared_->memory;
+        if (memory.size() < std::max(bytes, in.size())) memory.resize(std::max(bytes, in.size()));
+        if (!in.empty()) std::memcpy(memory.data(), in.data(), in.size());
+        return memory;
+    }
+    /// Begins f(request) of that memory, and waits.
+    template <class F>
+    void call(char const* name, F const& f) const {
+        MPI_Request request = MPI_REQUEST_NULL;
+        detail::check_mpi(f(&request), name);
+        shared_->wait(std::span(&request, 1), name);
     }
     void find_nodes() const {
         int first = shared_->per_node == 0 ? first_on_machine() : rank_ / shared_->per_node * shared_->per_node;
@@ -282,18 +278,23 @@ private:
         }
         if (begins.size() == 1) return;
         begins.push_back(size_);
-        shared_->nodes =
-            std::make_unique<Nodes<Mpi>>(Nodes<Mpi>{split(first), split(rank_ - first), std::move(begins)});
+        std::vector<int> node, across;
+        for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+            for (int r = begins[k]; begins[k] == first && r < begins[k + 1]; ++r) node.push_back(r);
+            if (begins[k] + (rank_ - first) < begins[k + 1]) across.push_back(begins[k] + (rank_ - first));
+        }
+        shared_->nodes = std::make_unique<Nodes<Mpi>>(
+            Nodes<Mpi>{split(first, std::move(node)), split(rank_ - first, std::move(across)), std::move(begins)});
     }
     /// The first of the ranks with which this one shares memory.
     int first_on_machine() const {
         MPI_Comm machine = MPI_COMM_NULL;
         detail::check_mpi(MPI_Comm_split_type(shared_->comm, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine),
                           "MPI_Comm_split_type");
-        Mpi const ranks(machine, Owned{});
-        std::vector<int> all(static_cast<std::size_t>(ranks.size()));
-        ranks.allgather(std::as_bytes(std::span(&rank_, 1)), std::as_writable_bytes(std::span(all)));
-        return all[0];
+        int first = rank_;
+        detail::check_mpi(MPI_Bcast(&first, 1, MPI_INT, 0, machine), "MPI_Bcast");
+        detail::check_mpi(MPI_Comm_free(&machine), "MPI_Comm_free");
+        return first;
     }
 
     void receive(std::span<std::byte> bytes, std::size_t rank, detail::MpiRequests& requests) const {

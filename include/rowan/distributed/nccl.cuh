@@ -7,14 +7,17 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/long_wait.hpp>
 #include <rowan/distributed/detail/print_error.hpp>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,11 +59,48 @@ private:
     cudaStream_t stream_;
 };
 
+/// A communicator and its rank, which waits for others.
+struct NcclGroup {
+    ncclComm_t comm;
+    int rank = 0;
+    Expected expected = {};  // what it comes to
+
+    [[noreturn]] void abort(std::string_view text) const {
+        print_error(rank, text);
+        static_cast<void>(ncclCommAbort(comm));
+        std::abort();
+    }
+
+    /// Waits for what is on a stream. NCCL does not tell which rank is late.
+    void wait(cudaStream_t stream) const {
+        using Clock = std::chrono::steady_clock;
+        auto const began = Clock::now();
+        auto reported = began;
+        for (auto state = cudaStreamQuery(stream); state != cudaSuccess; state = cudaStreamQuery(stream)) {
+            if (state != cudaErrorNotReady) check_nccl(state, "cudaStreamQuery");
+            ncclResult_t failed = ncclSuccess;
+            check_nccl(ncclCommGetAsyncError(comm, &failed), "ncclCommGetAsyncError");
+            check_nccl(failed, "ncclCommGetAsyncError");
+            auto const now = Clock::now();
+            bool const over = expected.patience.count() != 0 && now - began >= expected.patience;
+            if (!over && now - reported < std::chrono::milliseconds(report_waits_after.load())) continue;
+            auto const text = std::string("has waited in ")
+                                  .append(expected.text("an exchange"))
+                                  .append(" for ")
+                                  .append(time_text(now - began));
+            if (over) abort(text);
+            print_wait(std::string("rank ").append(std::to_string(rank)).append(" ").append(text), {});
+            reported = now;
+        }
+    }
+};
+
 /// An exchange on a stream; its bytes lie on the GPU until wait() copies them to the host.
 class NcclExchange {
 public:
-    NcclExchange(ncclComm_t comm, cudaStream_t stream, std::span<std::byte const> in, std::span<std::byte> out)
-        : comm_(comm), stream_(stream), in_(in.size(), stream), out_(out.size(), stream), to_(out) {
+    NcclExchange(std::shared_ptr<NcclGroup const> group, cudaStream_t stream, std::span<std::byte const> in,
+                 std::span<std::byte> out)
+        : group_(std::move(group)), stream_(stream), in_(in.size(), stream), out_(out.size(), stream), to_(out) {
         if (!in.empty()) {
             check_nccl(cudaMemcpyAsync(in_.data(), in.data(), in.size(), cudaMemcpyHostToDevice, stream),
                        "cudaMemcpyAsync");
@@ -72,20 +112,15 @@ public:
 
     /// Waits until the bytes are on the host. If another rank has failed, ends the wait with NcclError.
     void wait() {
-        if (!to_.empty()) {
-            check_nccl(cudaMemcpyAsync(to_.data(), out_.data(), to_.size(), cudaMemcpyDeviceToHost, stream_),
-                       "cudaMemcpyAsync");
-        }
-        for (auto state = cudaStreamQuery(stream_); state != cudaSuccess; state = cudaStreamQuery(stream_)) {
-            if (state != cudaErrorNotReady) check_nccl(state, "cudaStreamQuery");
-            ncclResult_t failed = ncclSuccess;
-            check_nccl(ncclCommGetAsyncError(comm_, &failed), "ncclCommGetAsyncError");
-            check_nccl(failed, "ncclCommGetAsyncError");
-        }
+        group_->wait(stream_);  // first, as a copy to memory that is not pinned would wait itself
+        if (to_.empty()) return;
+        check_nccl(cudaMemcpyAsync(to_.data(), out_.data(), to_.size(), cudaMemcpyDeviceToHost, stream_),
+                   "cudaMemcpyAsync");
+        check_nccl(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
     }
 
 private:
-    ncclComm_t comm_;
+    std::shared_ptr<NcclGroup const> group_;
     cudaStream_t stream_;
     NcclBuffer in_, out_;
     std::span<std::byte> to_;
@@ -97,11 +132,13 @@ private:
 /// caller owns the communicator and the stream; the GPU of the communicator must be the current one in every call.
 class Nccl {
 public:
-    /// errors   NcclError
+    /// errors   NcclError, std::bad_alloc
     /// cost     no message
-    explicit Nccl(ncclComm_t comm, cudaStream_t stream = nullptr) : comm_(comm), stream_(stream) {
+    explicit Nccl(ncclComm_t comm, cudaStream_t stream = nullptr)
+        : group_(std::make_shared<detail::NcclGroup>(comm)), comm_(comm), stream_(stream) {
         detail::check_nccl(ncclCommUserRank(comm, &rank_), "ncclCommUserRank");
         detail::check_nccl(ncclCommCount(comm, &size_), "ncclCommCount");
+        group_->rank = rank_;
     }
 
     int rank() const noexcept { return rank_; }
@@ -110,7 +147,7 @@ public:
     void sum(std::span<std::int64_t> words) const {
         if (words.empty()) return;
         auto const bytes = std::as_writable_bytes(words);
-        detail::NcclExchange exchange(comm_, stream_, bytes, bytes);
+        detail::NcclExchange exchange(group_, stream_, bytes, bytes);
         detail::check_nccl(
             ncclAllReduce(exchange.in(), exchange.out(), words.size(), ncclInt64, ncclSum, comm_, stream_),
             "ncclAllReduce");
@@ -119,7 +156,7 @@ public:
 
     void allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
         if (in.empty()) return;
-        detail::NcclExchange exchange(comm_, stream_, in, out);
+        detail::NcclExchange exchange(group_, stream_, in, out);
         detail::check_nccl(ncclAllGather(exchange.in(), exchange.out(), in.size(), ncclInt8, comm_, stream_),
                            "ncclAllGather");
         exchange.wait();
@@ -140,7 +177,7 @@ public:
 
     detail::NcclExchange allgatherv(std::size_t unit, std::span<std::byte const> in, std::span<std::byte> out,
                                     std::span<std::size_t const> counts) const {
-        detail::NcclExchange begun(comm_, stream_, in, out);
+        detail::NcclExchange begun(group_, stream_, in, out);
         grouped([&] {
             for (std::size_t r = 0, at = 0; r < ranks(); at += counts[r++] * unit) {
                 send(begun.in(), in.size(), r);
@@ -156,11 +193,13 @@ public:
     }
 
     /// Prints the text with the rank to standard error and ends this process; what started the ranks ends the others.
-    [[noreturn]] void abort(std::string_view text) const {
-        detail::print_error(rank_, text);
-        static_cast<void>(ncclCommAbort(comm_));
-        std::abort();
-    }
+    [[noreturn]] void abort(std::string_view text) const { group_->abort(text); }
+
+    /// Names what this rank comes to next, and how long it waits there; 0: for ever. A rank that has waited longer ends this
+    /// process, as abort: the GPU may still write what it waits for. NCCL does not tell which rank is late.
+    /// errors   none
+    /// cost     no message
+    void expect(std::string_view what, std::chrono::milliseconds patience) const { group_->expected.set(what, patience); }
 
 private:
     std::size_t ranks() const noexcept { return static_cast<std::size_t>(size_); }
@@ -185,7 +224,7 @@ private:
     template <class Sizes, class OutSizes>
     detail::NcclExchange exchange(std::span<std::byte const> in, std::span<std::byte> out, Sizes const& sizes,
                                   OutSizes const& out_sizes) const {
-        detail::NcclExchange begun(comm_, stream_, in, out);
+        detail::NcclExchange begun(group_, stream_, in, out);
         grouped([&] {
             std::size_t from = 0, to = 0;
             for (std::size_t r = 0; r < ranks(); from += sizes(r), to += out_sizes(r), ++r) {
@@ -196,6 +235,7 @@ private:
         return begun;
     }
 
+    std::shared_ptr<detail::NcclGroup> group_;
     ncclComm_t comm_;
     cudaStream_t stream_;
     int rank_ = 0, size_ = 1;

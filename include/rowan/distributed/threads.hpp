@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
+#include <rowan/distributed/detail/long_wait.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/distributed/self.hpp>
 
@@ -26,11 +27,10 @@ namespace rowan::inline v0 {
 /// call different operations, or one does not come, all get an error that says so; the group then is unusable.
 class Threads {
 public:
-    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. A rank that waits
-    /// for others longer than `patience` throws. `per_node` ranks make a node, and what remains the last one; 0: one
-    /// node.
+    /// Calls f(comm) on `ranks` threads, with a Threads for each, and returns when all have ended. `per_node` ranks make
+    /// a node, and what remains the last one; 0: one node.
     /// errors   ValueError if ranks < 1 or per_node < 0; the first exception of f. The other ranks get a RemoteError
-    ///          that names its rank
+    ///          that names its rank; all get one if a rank waits longer than `patience`, or that of expect()
     /// cost     `ranks` threads
     static void run(int ranks, std::function<void(Threads const&)> const& f,
                     std::chrono::milliseconds patience = std::chrono::seconds(20), int per_node = 0);
@@ -51,15 +51,24 @@ public:
     /// errors   none
     /// cost     no message
     std::optional<Nodes<Threads>> nodes() const;
+    /// Names what this rank comes to next, and how long it waits there; 0: as long as `run` says.
+    /// errors   none
+    /// cost     no message
+    void expect(std::string_view what, std::chrono::milliseconds patience) const;
 
 private:
     /// What the groups of one run have in common.
     struct World {
-        std::chrono::milliseconds patience;
+        World(std::size_t ranks, std::chrono::milliseconds how_long)
+            : patience(how_long), expected(ranks), calls(ranks) {}
+        std::chrono::milliseconds const patience;
         std::mutex mutex;  // of all that follows, and of what Shared says
         std::condition_variable changed;
-        std::string error;  // what has broken the groups
+        std::vector<detail::Expected> expected;  // by rank
+        std::vector<std::string_view> calls;     // in which ranks wait; else empty
+        std::string error;                       // what has broken the groups
         int error_rank = -1;
+        bool late = false;  // whether it is that this rank has not come
     };
 
     /// A group: all ranks, those of a node, or those of one place in their nodes.
@@ -90,6 +99,8 @@ private:
               std::function<void()> const& f) const;
     void arrive(std::string_view op) const;  // the first wait; throws
     void leave() const noexcept;             // the second
+    void wait(std::unique_lock<std::mutex>& lock, std::string_view op, unsigned phase) const;
+    void report(std::string const& text) const;
     [[noreturn]] void fail(std::string const& text) const;
     [[noreturn]] void throw_error() const;  // what has broken the groups
 

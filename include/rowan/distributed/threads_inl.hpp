@@ -25,8 +25,7 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
 
 ROWAN_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
                                                                    int per_node) {
-    auto const world = std::make_shared<World>();
-    world->patience = patience;
+    auto const world = std::make_shared<World>(static_cast<std::size_t>(ranks), patience);
     auto all = std::make_shared<Shared>(world, 0, 1, ranks);
     if (per_node == 0 || per_node >= ranks) return all;
     for (int first = 0; first < ranks; first += per_node)
@@ -69,7 +68,7 @@ ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> 
         if (!any) any = error;
         if (error && (world->error_rank < 0 || (world->error_rank == r && !first))) {
             world->error_rank = r;
-            world->error = text;
+            if (!world->late) world->error = text;
             first = error;
         }
         auto const ended = [&](Shared& group) {
@@ -205,22 +204,66 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
         world.changed.notify_all();
         return;
     }
-    bool const woken = world.changed.wait_for(lock, world.patience, [&] {
-        return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
-    });
+    wait(lock, op, phase);
     if (shared_->phase != phase) return;
-    if (world.error_rank >= 0) throw_error();
-    if (!woken)
-        fail(std::string(op)
-                 .append(": ")
-                 .append(std::to_string(shared_->size - shared_->arrived))
-                 .append(" of ")
-                 .append(std::to_string(shared_->size))
-                 .append(" ranks did not come"));
-    world.error_rank = shared_->ended_rank;
-    world.error = std::string("has ended, where others call ").append(op);
-    world.changed.notify_all();
+    if (world.error_rank < 0) {
+        world.error_rank = shared_->ended_rank;
+        world.error = std::string("has ended, where others call ").append(op);
+        world.changed.notify_all();
+    }
     throw_error();
+}
+
+ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::string_view op, unsigned phase) const {
+    using Clock = std::chrono::steady_clock;
+    auto& world = *shared_->world;
+    auto const me = static_cast<std::size_t>(shared_->number(rank_));
+    auto const& expected = world.expected[me];
+    auto const begin = Clock::now(), end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
+    auto const period = std::chrono::milliseconds(detail::report_waits_after.load());
+    world.calls[me] = op;
+    for (auto report_at = begin + period;;) {
+        bool const woken = world.changed.wait_until(lock, std::min(report_at, end), [&] {
+            return shared_->phase != phase || world.error_rank >= 0 || shared_->ended_rank >= 0;
+        });
+        auto const now = Clock::now();
+        if (woken) break;
+        if (now < std::min(report_at, end)) continue;
+        std::vector<int> members;
+        for (int r = 0; r < shared_->size; ++r) members.push_back(shared_->number(r));
+        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()), [&](int r) {
+            return !world.calls[static_cast<std::size_t>(r)].empty();
+        });
+        auto text = detail::late_text(late, expected.text(op), now - begin);
+        if (now >= report_at) {
+            report(text);
+            report_at = now + period;
+        }
+        if (now >= end) {
+            world.late = true;
+            world.error_rank = late.empty() ? static_cast<int>(me) : late[0];
+            world.error = std::move(text);
+            world.changed.notify_all();
+            break;
+        }
+    }
+    world.calls[me] = {};
+}
+
+ROWAN_FUNCTION void Threads::report(std::string const& text) const {
+    auto const& world = *shared_->world;
+    auto const first = std::ranges::find_if(world.calls, [](auto call) { return !call.empty(); }) - world.calls.begin();
+    if (first != shared_->number(rank_)) return;  // one line for all
+    std::vector<std::string> in;
+    for (std::size_t r = 0; r < world.calls.size(); ++r)
+        in.emplace_back(world.calls[r].empty() ? std::string_view() : world.expected[r].text(world.calls[r]));
+    detail::print_wait(text, in);
+}
+
+ROWAN_FUNCTION void Threads::expect(std::string_view what, std::chrono::milliseconds patience) const {
+    auto& world = *shared_->world;
+    std::scoped_lock const lock(world.mutex);
+    world.expected[static_cast<std::size_t>(shared_->number(rank_))].set(what, patience);
 }
 
 ROWAN_FUNCTION void Threads::leave() const noexcept {
@@ -238,6 +281,7 @@ ROWAN_FUNCTION void Threads::leave() const noexcept {
 
 ROWAN_FUNCTION void Threads::throw_error() const {
     auto const& world = *shared_->world;
+    if (world.late) throw RemoteError::late(world.error_rank, world.error);
     if (world.error_rank == shared_->number(rank_)) throw Error(world.error);
     throw RemoteError(world.error_rank, world.error);
 }

@@ -38,13 +38,24 @@ class RanksOf<C> final : public Ranks {
 public:
     explicit RanksOf(C const& comm) : Ranks(comm.rank(), comm.size()), comm_(comm), group_(comm) {}
 
+    std::chrono::milliseconds be_patient(std::chrono::milliseconds patience) const override {
+        group_.expect({}, patience);
+        return std::exchange(patience_, patience);
+    }
+    bool can_be_patient() const override {
+        return requires { comm_.expect({}, patience_); };
+    }
+    void at_step(std::int64_t step) const override { step_ = step; }
+
     std::int64_t agree_on(TrainCall call, std::function<void(NamedValues&)> const& f) const override {
+        group_.expect(expected_text(call, step_).data(), patience_);
         return agree_on_values(group_, collective_of(call), f);
     }
 
     std::vector<Words> agree(TrainCall call, std::int64_t trainer,
                              std::function<void(Words&)> const& f) const override {
         std::vector<Words> words;
+        group_.expect(expected_text(call, step_).data(), patience_);
         auto const notices = detail::agree(group_, collective_of(call), [&](Notice& n) {
             n.same[0] = trainer;
             f(n.own);  // runs in any case: other ranks may wait for what it begins
@@ -152,6 +163,8 @@ private:
     GroupOf<C> group_;
     mutable std::shared_ptr<NodeRoute const> route_;
     mutable std::unique_ptr<ProcessGroup const> ahead_, gathers_;  // with options.overlap
+    mutable std::chrono::milliseconds patience_{};
+    mutable std::int64_t step_ = 0;  // that this rank comes to
 };
 
 }  // namespace rowan::inline v0::detail

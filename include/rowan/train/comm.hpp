@@ -61,6 +61,14 @@ namespace layer {
 /// of options.check_every comes after the step. Memory that fails after the agreement ends all ranks; if it fails while
 /// parameters change, other ranks have made the step, and Trainer::step throws there when it is called again.
 ///
+/// A rank that is stuck, such as in its reader, holds all others. One of those says so on standard error each minute: `rowan:
+/// rank 2 has not come to step 17's fetch for 60 s; ranks 0, 1 and 3 wait in step 17's fetch`. With options.patience a rank that
+/// has waited for so long for one that does not come throws RemoteError, and the communicator then refuses all calls, so that
+/// the program can end, as run_mpi does. It must be longer than the slowest batch, callback, metric or save of any rank. Step
+/// 17 is the one after which Trainer::steps() is 17. Mpi can throw in agreements, where ranks wait for a stuck reader. In the
+/// exchanges between them, or if some are open, as with options.overlap, MPI may still write the caller's memory: there it
+/// prints the same, and ends all ranks. So does Nccl, always, and without the number of the rank.
+///
 /// With options.overlap, `train` exchanges while the net runs, with the same bits and errors. Slow networks gain by it; on
 /// one machine it costs time. The first step of an epoch, and the one after a save, get their rows and sums as without it.
 /// - `train` reads the batches of the next step before it makes this one. So the reader must not depend on this step, nor

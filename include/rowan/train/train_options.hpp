@@ -16,6 +16,7 @@
 #include <rowan/train/schedule.hpp>
 #include <rowan/train/train_checkpoint.hpp>
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -84,6 +85,9 @@ struct TrainOptionsOn {
     layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
     std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
     bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
+    /// How long this rank waits for another one, which may be stuck in its reader, before it throws RemoteError, after which
+    /// the communicator refuses all calls: see layer::Comm. 0: for ever.
+    std::chrono::milliseconds patience = {};
     std::int64_t epochs = 1;                     ///< number of epochs; each calls the reader once
     layer::TrainCheckpoint checkpoint = {};      ///< saves from which train goes on when it is called again
     bool progress = false;                       ///< print a line to standard error for every epoch, with the metrics

@@ -199,6 +199,7 @@ private:
     detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
     layer::CommOn<Device> comm_;
+    detail::Patience patience_;
     Device exec_;
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>
@@ -42,6 +43,9 @@ enum class Collective : std::int32_t {
 constexpr Collective collective_of(TrainCall call) {
     return static_cast<Collective>(static_cast<std::int32_t>(Collective::train) + static_cast<std::int32_t>(call));
 }
+
+/// What ranks come to: `step 17's fetch`, zero-terminated.
+std::array<char, 80> expected_text(TrainCall call, std::int64_t step);
 
 /// What a rank tells the others before rows travel.
 struct Notice {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 
 namespace rowan::inline v0::detail {
@@ -104,34 +105,49 @@ ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std
 /// `rank 1`
 inline std::string rank_text(std::size_t rank) { return std::string("rank ").append(std::to_string(rank)); }
 
+inline constexpr std::array collective_names{"together",
+                                             "row_allreduce",
+                                             "dense_allreduce",
+                                             "ShardedTable",
+                                             "ShardedKeyedTable",
+                                             "find",
+                                             "find_or_insert",
+                                             "gather",
+                                             "exchange",
+                                             "exchange of a lookup",
+                                             "get",
+                                             "save",
+                                             "load",
+                                             "infer",
+                                             "the end of infer",
+                                             "train",
+                                             "the load of options.checkpoint",
+                                             "Trainer",
+                                             "Trainer::step with sharded tables",
+                                             "Trainer::step",
+                                             "options.check_every",
+                                             "on_batch or on_epoch",
+                                             "the save of options.checkpoint",
+                                             "the end of an epoch",
+                                             "the end of train"};
+static_assert(collective_names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
+
+ROWAN_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
+    char const* part = nullptr;  // of a step
+    if (call == TrainCall::fetch) part = "fetch";
+    if (call == TrainCall::step) part = "gradients";
+    if (call == TrainCall::check) part = "options.check_every";
+    std::array<char, 80> text;
+    if (part != nullptr) {
+        std::snprintf(text.data(), text.size(), "step %lld's %s", static_cast<long long>(step), part);
+    } else {
+        std::snprintf(text.data(), text.size(), "%s", collective_names[static_cast<std::size_t>(collective_of(call))]);
+    }
+    return text;
+}
+
 /// errors   Error if a rank's operation is another than that of rank 0
 inline void check_operation(std::size_t rank, Collective other, Collective first) {
-    static constexpr std::array names{"together",
-                                      "row_allreduce",
-                                      "dense_allreduce",
-                                      "ShardedTable",
-                                      "ShardedKeyedTable",
-                                      "find",
-                                      "find_or_insert",
-                                      "gather",
-                                      "exchange",
-                                      "exchange of a lookup",
-                                      "get",
-                                      "save",
-                                      "load",
-                                      "infer",
-                                      "the end of infer",
-                                      "train",
-                                      "the load of options.checkpoint",
-                                      "Trainer",
-                                      "Trainer::step with sharded tables",
-                                      "Trainer::step",
-                                      "options.check_every",
-                                      "on_batch or on_epoch",
-                                      "the save of options.checkpoint",
-                                      "the end of an epoch",
-                                      "the end of train"};
-    static_assert(names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
     if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
@@ -139,9 +155,9 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
             std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
     throw Error(rank_text(rank)
                     .append(" calls ")
-                    .append(names[static_cast<std::size_t>(other)])
+                    .append(collective_names[static_cast<std::size_t>(other)])
                     .append(" where rank 0 calls ")
-                    .append(names[static_cast<std::size_t>(first)]));
+                    .append(collective_names[static_cast<std::size_t>(first)]));
 }
 
 inline void check_same(std::vector<Notice> const& all) {

@@ -4,6 +4,7 @@
 #include <rowan/distributed/communicator.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -94,6 +95,10 @@ public:
         return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
+    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
+    void expect(std::string_view what, std::chrono::milliseconds patience) const {
+        if constexpr (requires { comm_.expect(what, patience); }) comm_.expect(what, patience);
+    }
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);
         std::terminate();  // abort does not return

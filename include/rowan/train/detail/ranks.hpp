@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -133,6 +134,13 @@ public:
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
 
+    /// How long this rank waits for others from now on; 0: for ever. Returns how long it has waited before.
+    virtual std::chrono::milliseconds be_patient(std::chrono::milliseconds patience) const = 0;
+    /// Whether it can wait for less than ever.
+    virtual bool can_be_patient() const = 0;
+    /// The number of the step that this rank comes to, for those that wait for it.
+    virtual void at_step(std::int64_t step) const = 0;
+
     /// Runs f(words) on every rank, and returns the words of all, or of this one alone if they are the same on all. What f
     /// throws on one rank leaves this call there, and an error with its text on the others.
     /// errors   Error on all ranks if ranks come to different calls, or those of different trainers
@@ -179,6 +187,30 @@ private:
     virtual void run_or_end(std::function<void()> const& f) const = 0;
 
     int rank_, size_;
+};
+
+/// The patience of a training on ranks, until it ends.
+class Patience {
+public:
+    Patience(Ranks const* ranks, std::chrono::milliseconds patience) : ranks_(ranks), patience_(patience) {
+        if (ranks_ != nullptr) before_ = ranks_->be_patient(std::max(patience, std::chrono::milliseconds(0)));
+    }
+    Patience(Patience const&) = delete;
+    Patience& operator=(Patience const&) = delete;
+    ~Patience() {
+        if (ranks_ != nullptr) static_cast<void>(ranks_->be_patient(before_));
+    }
+
+    /// errors   ValueError if it is negative; Error if these ranks have none
+    void check() const {
+        if (patience_.count() < 0) throw ValueError("options.patience", patience_.count(), "0 ms or more");
+        if (patience_.count() > 0 && ranks_ != nullptr && !ranks_->can_be_patient())
+            throw Error("train: options.patience is given, and the communicator has no function expect");
+    }
+
+private:
+    Ranks const* ranks_;
+    std::chrono::milliseconds patience_, before_{};
 };
 
 /// Runs f(words) on all ranks, as Ranks::agree, or, without ranks, here.

@@ -53,6 +53,7 @@ private:
     Variable& cost_;
     TrainOptionsOn<Device> const& options_;
     Ranks const* ranks_;
+    Patience patience_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
     std::optional<Trainer<T, Device>> trainer_;
@@ -68,8 +69,9 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), overlaps_(options.overlap && ranks_ != nullptr) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        patience_.check();
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
         use_.emplace(cost->scope());
         epochs_.emplace(options.metrics, options.stop);
@@ -184,7 +186,10 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
         if (!reads_) throw;
         step_last();  // as on the other ranks, which have read more
         if (!more_) return;
-        if (ranks_ != nullptr) ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        if (ranks_ != nullptr) {
+            ranks_->at_step(trainer_->steps() + 1);
+            ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        }
         throw;
     }
     parts_.clear();

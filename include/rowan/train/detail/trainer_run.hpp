@@ -50,6 +50,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
 
 template <class T, class Device>
 double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    if (comm_.ranks() != nullptr) comm_.ranks()->at_step(steps_ + 1);
     std::optional<detail::Entered> entered;
     std::optional<detail::ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
