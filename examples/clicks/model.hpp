@@ -72,7 +72,7 @@ class ClickModel {
 public:
     ClickModel(Comm const& comm, Cpu exec, ModelOptions const& options)
         : comm_(comm), exec_(exec), options_(options),
-          table_(comm, {.width = options.dim, .low = -0.05, .high = 0.05, .seed = options.seed, .keys = {.sightings = options.sightings, .record_uses = options.forget > 0}}),
+          table_(comm, {.width = options.dim, .low = -0.05, .high = 0.05, .seed = options.seed, .keys = {.sightings = options.sightings, .record_uses = options.forget > 0, .hash_seed = rowan::random_hash_seed()}}),
           bottom_(joined(numbers, options.bottom, options.dim), true, 0),
           top_(joined(options.dim + vectors * (vectors - 1) / 2, options.top, 1), false, bottom_.end()),
           dense_(Floats::zeros({top_.end()})), moment1_(Floats::zeros({top_.end()})), moment2_(Floats::zeros({top_.end()})) {

@@ -184,7 +184,9 @@ void same_bits(KeyIndexOptions const& keys, std::int64_t distinct = 50, std::vec
     for (int const n : test::group_sizes(sizes)) {
         for (int const threads : {1, 3}) {
             auto const all = test::on_ranks(n, [&](auto const& comm) {
-                OnRanks<Key> on(comm, Cpu{threads}, options);
+                auto own = options;  // the seed of the hash table is each rank's own
+                if (threads != 1) own.keys.hash_seed = hash_key(std::int64_t{comm.rank()}, static_cast<std::uint64_t>(n));
+                OnRanks<Key> on(comm, Cpu{threads}, own);
                 return trained<Key>(on, distinct, comm.rank(), comm.size());
             });
             CAPTURE(n, threads, keys.sightings, distinct);
@@ -202,6 +204,29 @@ TEST_CASE("a table by keys has the bits of one on one rank, for any number of ra
         same_bits<std::int64_t>({.sightings = 3, .record_uses = true, .seed = 9}, distinct);
     same_bits<std::uint64_t>({.sightings = 0, .probability = 0.2}, 50, {3});
     same_bits<std::string>({.sightings = 2, .probability = 0.1, .record_uses = true});
+}
+
+TEST_CASE("keys that are chosen for one rank are answered right, and that rank has them all", "[distributed][keyed_table]") {
+    for (int const n : test::group_sizes({2, 3})) {
+        auto const right = test::on_ranks(n, [&](auto const& comm) {
+            Numbers keys;
+            for (std::int64_t i = 0; keys.size() < 1000; ++i) {
+                if (detail::key_owner(i, n) == n - 1) keys.push_back(i);
+            }
+            Table<std::int64_t> table(comm, {.width = width, .seed = 3, .keys = {.hash_seed = random_hash_seed()}});
+            typename Table<std::int64_t>::Lookup lookup;
+            auto const rows = table.find_or_insert(Cpu{1}, keys);
+            auto const x = table.gather(Cpu{1}, rows, lookup);
+            std::vector<float> want(width);
+            bool same = table.local().size() == (comm.rank() == n - 1 ? keys.size() : 0) && table.find(Cpu{1}, keys) == rows;
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                table.local().first_values(keys[i], want);
+                same = same && std::ranges::equal(want, x.row(i));
+            }
+            return same ? 1 : 0;
+        });
+        for (int const r : right) CHECK(r == 1);
+    }
 }
 
 TEST_CASE("a lookup is a part of each rank, where keys without a row take no part", "[distributed][keyed_table]") {

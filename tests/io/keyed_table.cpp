@@ -80,6 +80,32 @@ TEST_CASE("a keyed table goes on after a load as it would have without", "[keyed
     check_resumes<std::string>({"", "a", std::string("b\0c", 3), "\xff", "four", "a long key that is not stored in place"});
 }
 
+TEST_CASE("a keyed table has the same bytes in a file under any hash seed", "[keyed_table]") {
+    test::Folder const folder;
+    auto const bytes = [&](std::uint64_t hash_seed, int threads) {
+        KeyedTable<float, std::string> table({.width = 2, .seed = 3, .keys = {.sightings = 2, .probability = 0.25, .record_uses = true, .seed = 5, .hash_seed = hash_seed}});
+        for (std::int64_t step = 1; step <= 4; ++step) {
+            std::vector<std::string> keys;
+            for (std::int64_t i = 0; i < 30'000; ++i) keys.push_back(std::to_string(i * i * step % 20'011));
+            table.set_step(step);
+            table.find_or_insert(Cpu{threads}, keys);
+            if (step == 3) table.evict_rare(2);
+        }
+        Checkpoint checkpoint;
+        add_keyed_table(checkpoint, "users", table);
+        KeyedTable<float, std::string> loaded({.width = 2, .seed = 3, .keys = table.index().options()});
+        loaded.assign(table.index().contents(), table.value());  // with a seed of its own
+        add_keyed_table(checkpoint, "loaded", loaded);
+        save_checkpoint(checkpoint, folder / "users");
+        return test::read(folder / "users");
+    };
+    auto const want = bytes(0, 1);
+    for (int const threads : {1, 4}) {
+        CHECK(bytes(1, threads) == want);
+        CHECK(bytes(random_hash_seed(), threads) == want);
+    }
+}
+
 TEST_CASE("deltas of a keyed table hold what was inserted, changed and evicted", "[keyed_table][checkpoint_chain]") {
     test::Folder const folder;
     KeyedTable<float> table({.width = 3, .keys = {.record_uses = true}}), loaded({.width = 3, .keys = {.record_uses = true}});

@@ -76,8 +76,8 @@ void check_large(KeyIndexOptions const& options) {
     std::uint64_t batch = 0;
     for (std::size_t const n : {std::size_t{20'000}, std::size_t{45'000}, std::size_t{3}, std::size_t{30'000}}) {
         model.step = static_cast<std::int64_t>(++batch);
-        auto const keys = converted<Key>(large_batch(n, static_cast<std::int64_t>(n), options.seed, batch));
-        auto const gone = converted<Key>(large_batch(9000, 40'000, options.seed, batch + 100));
+        auto const keys = converted<Key>(large_batch(n, static_cast<std::int64_t>(n), options.hash_seed, batch));
+        auto const gone = converted<Key>(large_batch(9000, 40'000, options.hash_seed, batch + 100));
         Rows inserted;
         std::size_t beyond = 0;
         auto const want = model.find_or_insert(keys, inserted, beyond);
@@ -102,16 +102,16 @@ void check_large(KeyIndexOptions const& options) {
 }  // namespace
 
 TEST_CASE("large batches give the rows of the model on any number of threads", "[key_index][threads]") {
-    check_large<std::int64_t>({.seed = 5});
+    check_large<std::int64_t>({.hash_seed = 5});
     check_large<std::int64_t>({.default_row = true, .sightings = 2, .probability = 0.25, .record_uses = true});
-    if (!sanitizers::any) check_large<std::uint64_t>({.record_uses = true, .seed = 1});
+    if (!sanitizers::any) check_large<std::uint64_t>({.record_uses = true, .hash_seed = 1});
     check_large<std::string>({});
 }
 
 TEST_CASE("keys whose searches begin at the last slot", "[key_index][threads]") {
     constexpr auto last = ~std::uint64_t{0};
     for (int const threads : {1, 8}) {
-        Ints index({.seed = 9});
+        Ints index({.hash_seed = 9});
         Rows keys;
         for (std::uint64_t i = 0; i < 17'000; ++i)
             keys.push_back(i % 17 == 0 ? key_with_hash(last - i, 9) : static_cast<std::int64_t>(i));
@@ -132,7 +132,7 @@ TEST_CASE("keys whose searches begin at the last slot", "[key_index][threads]") 
 }
 
 TEST_CASE("different strings may have the same hash", "[key_index]") {
-    Texts index({.record_uses = true, .seed = 4});
+    Texts index({.record_uses = true, .hash_seed = 4});
     std::vector<std::string> texts;
     Rows want;
     for (std::uint64_t i = 0; i < 50; ++i) {
@@ -147,6 +147,36 @@ TEST_CASE("different strings may have the same hash", "[key_index]") {
     CHECK(list(index.find(texts)) == want);
     CHECK(index.key(48) == texts[48]);
     CHECK_THROWS_AS(index.key(49), IndexError);
+}
+
+TEST_CASE("keys that are chosen to meet in one place do not under a hash seed that is drawn", "[key_index][threads]") {
+    constexpr std::size_t n = 100'000, few = 2000;
+    Rows numbers(n);
+    std::vector<std::string> texts(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        numbers[i] = key_with_hash(i, 0);  // the upper bits of the hashes are 0
+        texts[i] = text_with_hash(i, i, 0);
+    }
+    auto const check = [&]<class Key>(std::vector<Key> const& keys) {
+        KeyIndex<Key> known;
+        known.find_or_insert(std::span(keys).first(few));
+        CHECK(known.statistics().longest_probe == few);
+        Rows want(n);
+        for (std::size_t i = 0; i < n; ++i) want[i] = static_cast<std::int64_t>(i);
+        for (int const threads : {1, 8}) {
+            KeyIndex<Key> index({.hash_seed = random_hash_seed()});
+            CHECK((list(index.find_or_insert(Cpu{threads}, keys)) == want));
+            CHECK((list(index.find(Cpu{threads}, keys)) == want));
+            CHECK(index.statistics().longest_probe < 500);
+            index.erase(std::span(keys).first(few));
+            known.assign(index.contents());  // as a load of a file
+            CHECK(known.options().hash_seed != 0);
+            CHECK(known.size() == n - few);
+            CHECK(known.statistics().longest_probe < 500);
+        }
+    };
+    check(numbers);
+    check(texts);
 }
 
 TEST_CASE("several threads find at the same time, and so does a forked process", "[key_index][threads]") {

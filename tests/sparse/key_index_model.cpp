@@ -88,6 +88,7 @@ void check_scripts() {
         options.probability = *rc::gen::element(0.0, 0.0, 0.3, 1.0);
         options.record_uses = *rc::gen::arbitrary<bool>();
         options.seed = *rc::gen::arbitrary<std::uint64_t>();
+        options.hash_seed = *rc::gen::arbitrary<std::uint64_t>();  // of which the model knows nothing
         Cpu const exec{.threads = *rc::gen::element(1, 2, 8)};
         KeyIndex<Key> index(options);
         Model<Key> model(options);

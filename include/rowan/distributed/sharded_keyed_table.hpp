@@ -52,7 +52,11 @@ struct KeyedTableFiles;
 ///
 /// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
-/// same. Numbers of rows depend on the number of ranks.
+/// same. Numbers of rows depend on the number of ranks. Ranks may give each its own options.keys.hash_seed.
+///
+/// Which rank has a key is a public hash, the same for all tables and files. Keys that are chosen so that one rank has
+/// them all are answered right, with the same bits, but that rank alone has their memory and work, and the others wait
+/// for it. Who takes keys from strangers on several ranks gives the table a keyed hash of them, such as SipHash.
 template <class T, key_type Key, communicator C>
 class ShardedKeyedTable {
 public:
@@ -274,7 +278,7 @@ private:
              detail::KeyFetch<Key>& fetch) const {
         shards_.agree_on_table(operation, [&](detail::Notice& n) {
             shards_.describe(n, local_->value().row_size());
-            fetch.deal(exec, keys, shards_.comm().size(), counts);
+            fetch.deal(exec, keys, shards_.comm().size(), counts, local_->index().options().hash_seed);
         });
         detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
     }

@@ -42,7 +42,8 @@ public:
     /// cost     O(1)
     explicit KeyIndex(KeyIndexOptions const& options = {});
 
-    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
+    /// As they were given, but for hash_seed after assign.
+    KeyIndexOptions const& options() const noexcept { return options_; }
     std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
     /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
     std::int64_t height() const noexcept { return map_.height(); }
@@ -131,12 +132,12 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
-    /// Replaces what the index holds.
+    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys.
     /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
     ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
     ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
     ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
-    ///          there is a default row; std::bad_alloc; the index is unchanged
+    ///          there is a default row; those of random_hash_seed; std::bad_alloc; the index is unchanged
     /// cost     that of find_or_insert for all keys
     void assign(KeyIndexContents<Key> const& contents);
 

@@ -1,7 +1,7 @@
 // rowan/sparse/key_index_options.hpp: KeyIndexOptions, which keys get a row; KeyUses and KeyIndexStatistics.
 #pragma once
 
-#include <rowan/version.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,18 @@ struct KeyIndexOptions {
     std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
     double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
     bool record_uses = false;    ///< counts the uses of each row, and records the last step, for evict_*
-    std::uint64_t seed = 0;      ///< of the hash, and of the draws for `probability`
+    std::uint64_t seed = 0;      ///< of the draws for `probability`
+    /// Of the places in the hash table, and of nothing else: no row, order or draw depends on it, files do not have it,
+    /// and ranks may differ in it. The hash is public, so keys from outside can be chosen to meet in one place, each
+    /// behind all others, unless this is a number that their author does not know: that of random_hash_seed. assign,
+    /// and with it every load, draws another.
+    std::uint64_t hash_seed = 0;
 };
+
+/// Draws a number for KeyIndexOptions::hash_seed from std::random_device.
+/// errors   those of std::random_device
+/// cost     a system call or two
+std::uint64_t random_hash_seed();
 
 /// The uses of a row.
 struct KeyUses {
@@ -36,3 +46,5 @@ struct KeyIndexStatistics {
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/key_index_options_inl.hpp>

@@ -20,7 +20,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// The rank that has a key. Its hash is another than that of an index, whose slots all keys of a rank share.
+/// The rank that has a key. Its hash is another than that of an index, whose slots all keys of a rank share. All ranks
+/// and files must agree on it, so it has no seed, and keys can be chosen for one rank.
 template <class Key>
 int key_owner(Key const& key, int ranks) {
     std::uint64_t const hash = hash_key(KeyView<Key>(key), 0x5348415244454421U) >> 32;
@@ -85,11 +86,12 @@ public:
     KeyFetch& operator=(KeyFetch const&) = delete;
     ~KeyFetch() = default;
 
-    /// Deals keys to their owners; with `counts`, their owners are told how often each occurs.
+    /// Deals keys to their owners; with `counts`, their owners are told how often each occurs. `hash_seed`: of the hash
+    /// table of the batch.
     /// errors   IndexError for a string that is too long; ValueError if exec.threads is negative
-    void deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts) {
+    void deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts, std::uint64_t hash_seed) {
         counts_ = counts;
-        KeyIndex<Key> distinct({.record_uses = counts});
+        KeyIndex<Key> distinct({.record_uses = counts, .hash_seed = hash_seed});
         rows_ = distinct.find_or_insert(exec, keys);
         std::size_t const n = distinct.size();
         std::vector<std::size_t> owners(n);

@@ -54,7 +54,7 @@ struct KeyIndexAccess {
 
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
-    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
+    : options_(options), map_(options.hash_seed, options.default_row), seen_(options.hash_seed) {
     if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
     if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
     if (!(options.probability >= 0 && options.probability <= 1))
@@ -236,13 +236,14 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     }
     check_lengths(c.keys);
     check_lengths(c.seen);
-    detail::KeyMap<Key> map(options_.seed, options_.default_row);
+    std::uint64_t const hash_seed = random_hash_seed();
+    detail::KeyMap<Key> map(hash_seed, options_.default_row);
     map.fill(c.keys, c.rows, c.height);
     Keys<Key> const waiting = c.seen;
     map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
         if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
     });
-    detail::KeySightings<Key> seen(options_.seed);
+    detail::KeySightings<Key> seen(hash_seed);
     seen.fill(c.seen, c.sightings);
     detail::Buffer<KeyUses> uses;
     if (options_.record_uses) {
@@ -253,6 +254,7 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     seen_ = std::move(seen);
     uses_ = std::move(uses);
     step_ = c.step;
+    options_.hash_seed = hash_seed;
 }
 
 template <key_type Key>

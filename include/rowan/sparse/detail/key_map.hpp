@@ -24,6 +24,7 @@ namespace rowan::inline v0::detail {
 template <key_type Key>
 class KeyMap {
 public:
+    /// The seed decides where keys lie in the hash table, and nothing else.
     KeyMap(std::uint64_t seed, std::int64_t first_row) : seed_(seed), first_(first_row), height_(first_row) {}
 
     std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
