@@ -20942,6 +20942,7 @@ namespace rowan::inline v0::detail {
 template <key_type Key>
 class KeyMap {
 public:
+    /// The seed decides where keys lie in the hash table, and nothing else.
     KeyMap(std::uint64_t seed, std::int64_t first_row) : seed_(seed), first_(first_row), height_(first_row) {}
 
     std::size_t size() const noexcept { return static_cast<std::size_t>(height_ - first_) - free_.size(); }
@@ -21224,8 +21225,18 @@ struct KeyIndexOptions {
     std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
     double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
     bool record_uses = false;    ///< counts the uses of each row, and records the last step, for evict_*
-    std::uint64_t seed = 0;      ///< of the hash, and of the draws for `probability`
+    std::uint64_t seed = 0;      ///< of the draws for `probability`
+    /// Of the places in the hash table, and of nothing else: no row, order or draw depends on it, files do not have it,
+    /// and ranks may differ in it. The hash is public, so keys from outside can be chosen to meet in one place, each
+    /// behind all others, unless this is a number that their author does not know: that of random_hash_seed. assign,
+    /// and with it every load, draws another.
+    std::uint64_t hash_seed = 0;
 };
+
+/// Draws a number for KeyIndexOptions::hash_seed from std::random_device.
+/// errors   those of std::random_device
+/// cost     a system call or two
+std::uint64_t random_hash_seed();
 
 /// The uses of a row.
 struct KeyUses {
@@ -21244,6 +21255,23 @@ struct KeyIndexStatistics {
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/sparse/key_index_options_inl.hpp: definitions of rowan/sparse/key_index_options.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <random>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION std::uint64_t random_hash_seed() {
+    std::random_device draw;  // numbers of 32 bits
+    std::uint64_t const upper = draw();
+    return upper << 32 | draw();
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/sparse/detail/key_sightings.hpp: KeySightings, the counts of keys that have been seen but have no row yet.
 
@@ -21409,7 +21437,8 @@ public:
     /// cost     O(1)
     explicit KeyIndex(KeyIndexOptions const& options = {});
 
-    KeyIndexOptions const& options() const noexcept { return options_; }  ///< as they were given
+    /// As they were given, but for hash_seed after assign.
+    KeyIndexOptions const& options() const noexcept { return options_; }
     std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
     /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
     std::int64_t height() const noexcept { return map_.height(); }
@@ -21498,12 +21527,12 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
-    /// Replaces what the index holds.
+    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys.
     /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
     ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
     ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
     ///          size, or there are more keys than the capacity; ValueError if the height is negative, or 0 although
-    ///          there is a default row; std::bad_alloc; the index is unchanged
+    ///          there is a default row; those of random_hash_seed; std::bad_alloc; the index is unchanged
     /// cost     that of find_or_insert for all keys
     void assign(KeyIndexContents<Key> const& contents);
 
@@ -21585,7 +21614,7 @@ struct KeyIndexAccess {
 
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options)
-    : options_(options), map_(options.seed, options.default_row), seen_(options.seed) {
+    : options_(options), map_(options.hash_seed, options.default_row), seen_(options.hash_seed) {
     if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
     if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
     if (!(options.probability >= 0 && options.probability <= 1))
@@ -21767,13 +21796,14 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     }
     check_lengths(c.keys);
     check_lengths(c.seen);
-    detail::KeyMap<Key> map(options_.seed, options_.default_row);
+    std::uint64_t const hash_seed = random_hash_seed();
+    detail::KeyMap<Key> map(hash_seed, options_.default_row);
     map.fill(c.keys, c.rows, c.height);
     Keys<Key> const waiting = c.seen;
     map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
         if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
     });
-    detail::KeySightings<Key> seen(options_.seed);
+    detail::KeySightings<Key> seen(hash_seed);
     seen.fill(c.seen, c.sightings);
     detail::Buffer<KeyUses> uses;
     if (options_.record_uses) {
@@ -21784,6 +21814,7 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     seen_ = std::move(seen);
     uses_ = std::move(uses);
     step_ = c.step;
+    options_.hash_seed = hash_seed;
 }
 
 template <key_type Key>
@@ -21814,7 +21845,8 @@ void KeyIndex<Key>::check_recorded(char const* function) const {
 
 namespace rowan::inline v0::detail {
 
-/// The rank that has a key. Its hash is another than that of an index, whose slots all keys of a rank share.
+/// The rank that has a key. Its hash is another than that of an index, whose slots all keys of a rank share. All ranks
+/// and files must agree on it, so it has no seed, and keys can be chosen for one rank.
 template <class Key>
 int key_owner(Key const& key, int ranks) {
     std::uint64_t const hash = hash_key(KeyView<Key>(key), 0x5348415244454421U) >> 32;
@@ -21879,11 +21911,12 @@ public:
     KeyFetch& operator=(KeyFetch const&) = delete;
     ~KeyFetch() = default;
 
-    /// Deals keys to their owners; with `counts`, their owners are told how often each occurs.
+    /// Deals keys to their owners; with `counts`, their owners are told how often each occurs. `hash_seed`: of the hash
+    /// table of the batch.
     /// errors   IndexError for a string that is too long; ValueError if exec.threads is negative
-    void deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts) {
+    void deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts, std::uint64_t hash_seed) {
         counts_ = counts;
-        KeyIndex<Key> distinct({.record_uses = counts});
+        KeyIndex<Key> distinct({.record_uses = counts, .hash_seed = hash_seed});
         rows_ = distinct.find_or_insert(exec, keys);
         std::size_t const n = distinct.size();
         std::vector<std::size_t> owners(n);
@@ -23363,7 +23396,11 @@ struct KeyedTableFiles;
 ///
 /// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
-/// same. Numbers of rows depend on the number of ranks.
+/// same. Numbers of rows depend on the number of ranks. Ranks may give each its own options.keys.hash_seed.
+///
+/// Which rank has a key is a public hash, the same for all tables and files. Keys that are chosen so that one rank has
+/// them all are answered right, with the same bits, but that rank alone has their memory and work, and the others wait
+/// for it. Who takes keys from strangers on several ranks gives the table a keyed hash of them, such as SipHash.
 template <class T, key_type Key, communicator C>
 class ShardedKeyedTable {
 public:
@@ -23585,7 +23622,7 @@ private:
              detail::KeyFetch<Key>& fetch) const {
         shards_.agree_on_table(operation, [&](detail::Notice& n) {
             shards_.describe(n, local_->value().row_size());
-            fetch.deal(exec, keys, shards_.comm().size(), counts);
+            fetch.deal(exec, keys, shards_.comm().size(), counts, local_->index().options().hash_seed);
         });
         detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
     }

@@ -429,7 +429,7 @@ TEST_CASE("a table by keys is not loaded into one that is different", "[distribu
         }
         return std::string();
     });
-    if (test::group_sizes({2})[0] == 2) refused("states[\"pairs\"] on rank 1, [&](auto const& comm) {
+    if (test::group_sizes({2})[0] == 2) refused("states[\"pairs\"] on rank 1", [&](auto const& comm) {
         Saved<std::int64_t> s(comm);
         try {
             s.table.template load<double>(at, "t", comm.rank() == 0 ? s.states() : decltype(s.states())());
