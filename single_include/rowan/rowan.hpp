@@ -33018,7 +33018,7 @@ public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
     /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
-    /// shapes   cost [1]
+    /// shapes   cost [1] or []
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.
     ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
@@ -33708,7 +33708,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1]");
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1] or []");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
@@ -34086,7 +34086,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
 /// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// With options.comm, several ranks train together, with options.overlap while their messages travel: see layer::Comm.
-/// shapes   cost [1]
+/// shapes   cost [1] or []
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
 ///          negative number or an infinite one, or options.epochs is negative, or, at the end, if the metric of

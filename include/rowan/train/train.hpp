@@ -36,7 +36,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
 /// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// With options.comm, several ranks train together, with options.overlap while their messages travel: see layer::Comm.
-/// shapes   cost [1]
+/// shapes   cost [1] or []
 /// errors   those of the constructor of Trainer, of Trainer::step, of the reader and of the functions called;
 ///          ShapeError if an epoch has no batches; GraphError if options.stop names no metric; ValueError if it has a
 ///          negative number or an infinite one, or options.epochs is negative, or, at the end, if the metric of

@@ -55,7 +55,7 @@ public:
     /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
     /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
     /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
-    /// shapes   cost [1]
+    /// shapes   cost [1] or []
     /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
     ///          values, variables have their first values.
     ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
