@@ -110,7 +110,7 @@ void caught(Mpi const& comm) {
                            std::string_view(e.what()).starts_with("rank 2 has not come to step 17's fetch for 1 s");
         if (all && named) std::printf("rank %d is refused\n", comm.rank());
         std::fflush(stdout);
-        std::this_thread::sleep_for(std::chrono::seconds(3));  // until all have said so
+        std::this_thread::sleep_for(std::chrono::seconds(2));  // until all have said so
         throw;
     }
 }
