@@ -24569,6 +24569,12 @@ namespace layer {
 /// all ranks call them. In a step, a rank fetches the rows that its parts name, and gets the gradients of its own rows;
 /// with options.clip, of all rows.
 ///
+/// A step changes those rows of a sharded table that its batches name, and reads no others: its cost does not depend on the
+/// table's height. What would change all rows in each step is a TypeError on all ranks, also where one rank trains: an
+/// optimizer with `.lazy = false`, or Lamb, for a sharded table, and options.average for a net that has one. layer::Deferred
+/// has the bits of an optimizer that is not lazy: it makes up for the steps that a row has missed when the row is read. An
+/// average has no such form, as it follows all values that a row has had, in each step.
+///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or
 /// else its learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric

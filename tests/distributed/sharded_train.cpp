@@ -259,6 +259,28 @@ TEST_CASE("a deferred optimizer has the bits of a dense one on tables, sharded o
     }
 }
 
+TEST_CASE("what changes all rows in each step is refused for a sharded table, on all ranks", "[distributed][errors]") {
+    auto const refused = [](layer::Comm const& comm, auto const& change) -> std::string {
+        auto options = options_for(3, comm);
+        change(options);
+        try {
+            trained(true, options);
+        } catch (TypeError const& e) {
+            return e.what();
+        }
+        return "none";
+    };
+    auto const on_all = [&](std::string const& text, auto const& change) {
+        CHECK(refused({}, change) == text);
+        for (int const right : test::on_ranks(3, [&](auto const& comm) { return refused(comm, change) == text ? 1 : 0; })) CHECK(right == 1);
+    };
+    std::string const all_rows = "an optimizer that updates all rows: table is SelectedRows<f32>, expected a LoDTensor";
+    on_all(all_rows, [](TrainOptions& o) { o.optimizer = layer::Adam{.lazy = false}; });
+    on_all(all_rows, [](TrainOptions& o) { o.optimizer = layer::Momentum{.lazy = false}; });
+    on_all(all_rows, [](TrainOptions& o) { o.optimizer = layer::Lamb{}; });
+    on_all("the moving average of table is SelectedRows<f32>, expected a LoDTensor", [](TrainOptions& o) { o.average = layer::MovingAverage{}; });
+}
+
 TEST_CASE("nets on several nodes have the bits of one process", "[distributed]") {
     for (bool const clipped : {false, true}) {  // then all ranks get the gradients of all rows
         auto const run = [&](bool shards, layer::Comm const& comm) {
