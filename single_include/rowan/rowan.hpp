@@ -24612,7 +24612,7 @@ namespace layer {
 ///          different numbers of batches, call functions of different trainers, or options.parts is not given; if
 ///          options.check_every finds a difference: it names a variable and the first rank that differs from rank 0
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
-///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost and each of its weights, and two
+///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost, its rows and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
 ///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
 ///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank, and
@@ -30963,7 +30963,8 @@ namespace rowan::inline v0::layer {
 /// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
 /// - of other means the number of rows.
 ///
-/// If no label counts in any part, cost and gradient are 0. What depends on parameters alone, such as a penalty, may be
+/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows adds nothing; if none of a
+/// step has any, it changes nothing: see Trainer::step. What depends on parameters alone, such as a penalty, may be
 /// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
 /// weighed by its rows.
 ///
@@ -34088,7 +34089,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
 /// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
 /// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
-/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// make one of their own. Batches whose losses have no rows change nothing: see Trainer::step. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
 /// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
 /// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// With options.comm, several ranks train together, with options.overlap while their messages travel: see layer::Comm.

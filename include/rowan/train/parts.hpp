@@ -25,7 +25,8 @@ namespace rowan::inline v0::layer {
 /// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
 /// - of other means the number of rows.
 ///
-/// If no label counts in any part, cost and gradient are 0. What depends on parameters alone, such as a penalty, may be
+/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows adds nothing; if none of a
+/// step has any, it changes nothing: see Trainer::step. What depends on parameters alone, such as a penalty, may be
 /// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
 /// weighed by its rows.
 ///

@@ -32,7 +32,7 @@ inline constexpr bool returns_one_batch<Reader> =
 /// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. If options.on_batch
 /// or options.on_epoch returns false, the training ends after that step or epoch. With options.parts, several batches make
 /// a step together, and until then must not share memory that the reader writes again; those left at the end of an epoch
-/// make one of their own. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
+/// make one of their own. Batches whose losses have no rows change nothing: see Trainer::step. With options.stop, it may end earlier, and the result is that of the best epoch, if one was
 /// completed. With options.checkpoint, it saves, and goes on from the last save: see layer::TrainCheckpoint. On a device,
 /// each batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// With options.comm, several ranks train together, with options.overlap while their messages travel: see layer::Comm.
