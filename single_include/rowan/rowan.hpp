@@ -9090,6 +9090,13 @@ struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
     using itself = Self;
 };
 
+/// Whether a type is declared in namespace rowan.
+template <class T>
+consteval bool is_of_rowan() {
+    std::string_view const text = __PRETTY_FUNCTION__;  // "… [with T = rowan::v0::sgd_op]", of clang "… [T = rowan::sgd_op]"
+    return text.substr(text.find("T = ") + 4).starts_with("rowan::");
+}
+
 /// Whether the operator is one of rowan's but no gradient.
 template <class Op>
 inline constexpr bool is_builtin = requires {
@@ -13695,6 +13702,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
 template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
+    static_assert(detail::is_of_rowan<Op>(),
+                  "rowan::kernel_of: `itself` and detail::builtin_op are for rowan's own operators, whose kernels the "
+                  "compiled library has: derive yours from rowan::operator_of, without `using itself`");
     static_assert(
         [] {  // is_variadic, which costs most, only where it decides
             if constexpr (sizeof...(T) == Op::inputs::size)
@@ -33715,7 +33725,7 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1] or []");
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1] or []: reduce it with layer::reduce_mean");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");

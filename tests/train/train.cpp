@@ -180,7 +180,7 @@ TEST_CASE("errors of train and infer name the cause", "[layer]") {
     CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch has no \"x\"; it has \"y\"");
     CHECK_THROWS_WITH(train(cost, one({{"x", Tensor<float>{{inf, 2}}}, {"y", good}})),
                       "the cost mse_0.out_0 is inf, expected a finite number");
-    CHECK_THROWS_WITH(train(predict, one({{"x", good}, {"y", good}})), "fc_0.out_0.shape() is [1, 2], expected [1] or []");
+    CHECK_THROWS_WITH(train(predict, one({{"x", good}, {"y", good}})), "fc_0.out_0.shape() is [1, 2], expected [1] or []: reduce it with layer::reduce_mean");
     CHECK_THROWS_WITH(train(x, one({{"x", good}})), "x does not depend on a parameter: there is nothing to train");
     CHECK_THROWS_WITH(infer(predict, {{"x", good}}, Parameters{}), "there is no parameter \"fc_0.w_0\"");
     CHECK_THROWS_WITH(layer::fc(layer::data("z", {UNK, UNK}), {.output_size = 2}),

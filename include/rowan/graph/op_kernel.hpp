@@ -339,6 +339,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
 template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
+    static_assert(detail::is_of_rowan<Op>(),
+                  "rowan::kernel_of: `itself` and detail::builtin_op are for rowan's own operators, whose kernels the "
+                  "compiled library has: derive yours from rowan::operator_of, without `using itself`");
     static_assert(
         [] {  // is_variadic, which costs most, only where it decides
             if constexpr (sizeof...(T) == Op::inputs::size)
