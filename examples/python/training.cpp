@@ -313,11 +313,12 @@ void bind_training(py::module_& m) {
              py::arg("least") = 0.0);
     py::class_<rowan::TrainCheckpointOptions>(m, "TrainCheckpoint",
                                               "Saves of a training in a folder, after every so many steps and at its end: "
-                                              "train with the same arguments goes on from the last one.")
-        .def(py::init([](std::filesystem::path const& folder, std::int64_t every) {
-                 return rowan::TrainCheckpointOptions{folder.string(), every};
+                                              "train with the same arguments goes on from the last one; with previous, from the one "
+                                              "before where the last one is damaged.")
+        .def(py::init([](std::filesystem::path const& folder, std::int64_t every, bool previous) {
+                 return rowan::TrainCheckpointOptions{folder.string(), every, previous};
              }),
-             py::arg("folder"), py::arg("every") = rowan::TrainCheckpointOptions{}.every);
+             py::arg("folder"), py::arg("every") = rowan::TrainCheckpointOptions{}.every, py::arg("previous") = false);
     m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
           py::arg("epochs") = 1, py::arg("progress") = false, py::arg("on_batch") = py::none(),
           py::arg("on_epoch") = py::none(), py::arg("metrics") = py::dict(), py::arg("stop") = py::none(),

@@ -36,19 +36,22 @@ struct ModelFiles {
     }
 
     template <class Files, class C>
-    static void save_parameters(C const& comm, Variable& net, Parameters const& parameters, std::string const& path) {
+    static void save_parameters(C const& comm, Variable& net, Parameters const& parameters, std::string const& path,
+                                ReplacedSave const& replaced = {}) {
         SavePlace const place(path);
-        save_shards<Files>(comm, place.folder, place.name,
-                           [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); });
+        save_shards<Files>(
+            comm, place.folder, place.name,
+            [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); }, replaced);
     }
 
-    /// Loads what read(saved, parameters) asks for.
+    /// Loads what read(saved, parameters) asks for, from files whose names begin as SavedShards says.
     template <class C, class Read>
-    static Parameters load(C const& comm, std::string const& path, Read const& read, std::size_t piece = deal_bytes) {
+    static Parameters load(C const& comm, std::string const& path, Read const& read, std::size_t piece = deal_bytes,
+                           std::string const& files = {}) {
         Parameters parameters;
         auto const begin = [&](Notice&) { return path; };
         auto const rows = [&](SavedShards const& saved) { return read(saved, parameters); };
-        load_shards(GroupOf<C>(comm), std::cref(begin), std::cref(rows), piece);
+        load_shards(GroupOf<C>(comm), std::cref(begin), std::cref(rows), piece, files);
         return parameters;
     }
 
@@ -61,7 +64,7 @@ struct ModelFiles {
 
     template <class... T, class C>
     static Parameters load_parameters(C const& comm, Variable& net, std::string const& path,
-                                      std::size_t piece = deal_bytes) {
+                                      std::size_t piece = deal_bytes, std::string const& files = {}) {
         auto const make = [](std::string const& file, CheckpointEntry const& entry) {
             return value_of_type<Cpu, float, double, T...>(
                 Cpu{}, file, entry.desc, {}, [&]<class V>(std::type_identity<V>) {
@@ -70,7 +73,8 @@ struct ModelFiles {
                 });
         };
         return load(
-            comm, path, [&](auto const& saved, auto& all) { return read_parameters(net, saved, all, make); }, piece);
+            comm, path, [&](auto const& saved, auto& all) { return read_parameters(net, saved, all, make); }, piece,
+            files);
     }
 };
 

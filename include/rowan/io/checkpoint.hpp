@@ -100,10 +100,12 @@ using ElementPieces =
     std::function<void(std::string const& name, std::function<void(std::span<std::byte const>)> const& f)>;
 
 /// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id. The elements are those of the
-/// entries, or as many that `pieces` gives, which is called twice for each variable.
+/// entries, or as many that `pieces` gives, which is called twice for each variable. The old file is kept as `keep`, a
+/// path in the same folder, if that is not empty.
 template <class Files>
 std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
-                               std::string const& path, ElementPieces const& pieces = {}) {
+                               std::string const& path, ElementPieces const& pieces = {},
+                               std::string const& keep = {}) {
     static constexpr std::size_t section_bytes = 8 + 8 + 4;
     CheckpointHead head;
     CheckpointHeader header;
@@ -171,7 +173,7 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
         }
         file.write(std::span(zeros).first(checkpoint_aligned(sections[i].size()) - sections[i].size()));
     }
-    file.commit();
+    file.commit(keep);
     return header.id();
 }
 

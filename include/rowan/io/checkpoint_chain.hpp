@@ -40,7 +40,8 @@ std::uint64_t save_delta(Checkpoint const& changes, std::uint64_t base, std::str
 }
 
 /// A checkpoint and its deltas, in the order in which they were saved. It reads like one checkpoint saved after the
-/// last delta.
+/// last delta. Each file names the one before, so none between can be missing or another one; which is the last, only the
+/// program knows: compare id() with what the last save_delta has returned.
 class CheckpointChain {
 public:
     /// errors   ShapeError if `paths` is empty; FormatError if the first file is a delta, or a later file is not a

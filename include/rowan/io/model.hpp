@@ -120,6 +120,10 @@ Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const
 /// errors   GraphError if there is none; FormatError if it is not one
 std::int64_t load_steps(CheckpointFile const& file);
 
+/// What save_parameters writes.
+/// errors   TypeError if a value is neither a tensor nor a SelectedRows
+Checkpoint checkpoint_of(Parameters const& parameters);
+
 /// errors   GraphError if ranks have saved parts of it
 void expect_no_shards(CheckpointFile const& file);
 /// errors   GraphError if the file is a delta, or ranks have saved parts of it

@@ -100,6 +100,13 @@ ROWAN_FUNCTION std::int64_t load_steps(CheckpointFile const& file) {
     throw FormatError(0, "@steps", "is " + shape_text(steps.shape()) + " of " + file.path() + ", expected one count");
 }
 
+ROWAN_FUNCTION Checkpoint checkpoint_of(Parameters const& parameters) {
+    Checkpoint all;
+    for (auto const& [name, value] : parameters) all.add(name, entry_of(name, value));
+    all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
+    return all;
+}
+
 ROWAN_FUNCTION void expect_no_shards(CheckpointFile const& file) {
     if (file.has("@shards"))
         throw GraphError(file.path() +
@@ -122,10 +129,7 @@ ROWAN_FUNCTION void of_another_net(std::string const& path, char const* has, std
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION void save_parameters(Parameters const& parameters, std::string const& path) {
-    Checkpoint all;
-    for (auto const& [name, value] : parameters) all.add(name, detail::entry_of(name, value));
-    all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
-    save_checkpoint(all, path);
+    save_checkpoint(detail::checkpoint_of(parameters), path);
 }
 
 }  // namespace rowan::inline v0

@@ -2,56 +2,51 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/detail/naming_file.hpp>
+#include <rowan/io/detail/training_files.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/train/train_checkpoint.hpp>
 
-#include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
-#include <utility>
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// The file of a training in a folder.
-/// errors   Error if the name of the folder is empty
-inline std::string training_file(std::string const& folder) {
-    if (folder.empty()) throw Error("train_checkpoint: options.folder is empty, expected the name of a folder");
-    return (std::filesystem::path(folder) / "training.rowan").string();
-}
-
-/// errors   IoError if that cannot be known
-inline bool file_exists(std::string const& path) {
-    std::error_code code;
-    bool const exists = std::filesystem::exists(path, code);
-    if (code) throw IoError("read", path, code.message(), code.value());
-    return exists;
-}
-
-}  // namespace detail
-
 /// Saves of a training in the file `training.rowan` of a folder, for options.checkpoint: see layer::TrainCheckpoint.
 ///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
-/// Each save replaces the file when it is complete. T... are the element types of parameters besides float and double.
+/// Each save replaces the file when it is complete, and keeps what it replaces as `previous.rowan`.
 /// errors   Error if options.folder is empty; when train saves or loads, those of save_parameters and of
-///          load_parameters<T...>, and IoError if the folder cannot be made
-/// cost     O(1); when train saves, a copy in memory and one write of all values
+///          load_parameters<T...>, IoError if the folder cannot be made, and FormatError if the last save is missing
+///          although others are there, or damaged and options.previous does not permit to go on from the one before
+/// cost     O(1); when train saves, a copy in memory and one write of all values. The folder has two saves, and three
+///          while one is written
 template <class... T>
 layer::TrainCheckpoint train_checkpoint(TrainCheckpointOptions options) {
-    std::string const path = detail::training_file(options.folder);
+    detail::TrainingFiles const files(options);
+    auto const load_from = [](std::string const& path) {
+        return detail::naming_file(path, [&] { return load_parameters<T...>(path); });
+    };
     return {.every = options.every,
             .save =
-                [folder = std::move(options.folder), path](Variable&, Parameters const& all) {
-                    std::error_code code;
-                    std::filesystem::create_directories(folder, code);
-                    if (code) throw IoError("create", folder, code.message(), code.value());
-                    save_parameters(all, path);
+                [files](Variable&, Parameters const& all) {
+                    files.make_folder();
+                    detail::write_checkpoint<detail::PosixFiles>(Cpu{}, detail::checkpoint_of(all), std::nullopt,
+                                                                 files.last(), {}, files.kept_as());
+                    files.set_whole(true);
                 },
-            .load = [path](Variable&) -> std::optional<Parameters> {
-                if (!detail::file_exists(path)) return std::nullopt;
-                return load_parameters<T...>(path);
+            .load = [files, load_from](Variable&) -> std::optional<Parameters> {
+                files.set_whole(false);
+                std::optional<Parameters> saved;
+                try {
+                    if (!files.found()) return saved;
+                    saved = load_from(files.last());
+                    files.set_whole(true);
+                } catch (FormatError const& e) {
+                    if (!files.takes_previous()) throw files.damaged(e);
+                    saved = load_from(files.previous());
+                }
+                return saved;
             }};
 }
 

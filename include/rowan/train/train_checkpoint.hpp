@@ -15,6 +15,8 @@ namespace rowan::inline v0 {
 struct TrainCheckpointOptions {
     std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
     std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
+    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
+    bool previous = false;
 };
 
 namespace layer {

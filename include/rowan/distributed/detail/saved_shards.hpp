@@ -33,9 +33,10 @@ struct SavePlace {
 /// A save that `ranks` ranks load: file f is read by rank f % ranks alone, which deals its rows.
 class SavedShards {
 public:
-    /// Opens the index, and the files that this rank reads.
+    /// Opens the index, and the files that this rank reads, whose names begin with `files`, or, if that is empty, with
+    /// the name of the index.
     /// errors   FormatError if one is missing, damaged or of another save
-    SavedShards(std::string const& path, int rank, int ranks);
+    SavedShards(std::string const& path, int rank, int ranks, std::string const& files = {});
 
     /// Tells all ranks which values the files have. For ranks that have agreed.
     /// cost     two allgathers

@@ -31,9 +31,10 @@ ROWAN_FUNCTION std::size_t entry_row_bytes(CheckpointEntry const& value) {
     return bytes;
 }
 
-ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int ranks)
+ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int ranks, std::string const& files)
     : file(open_saved(path)), index(naming_file(path, [&] { return TableIndex(file); })), rank_(rank), ranks_(ranks),
       place_(path) {
+    if (!files.empty()) place_.name = files;
     for (int f = rank; f < index.partition.ranks; f += ranks)
         files_.emplace(f, open_shard(index, place_.folder, place_.name, f));
 }

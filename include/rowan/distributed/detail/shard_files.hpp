@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,17 +33,24 @@ struct ShardSave {
 /// Adds what must be the same on all ranks of how the rows of a value are dealt.
 void add_places(NamedValues& same, std::string const& name, Partition const& partition);
 
-/// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves.
+/// The save that another one replaces.
+struct ReplacedSave {
+    std::function<void()> begin = {};  // called before the first file is written
+    std::string previous = {};         // an index whose files remain
+    bool kept = false;                 // whether the index that is replaced becomes `previous`
+};
+
+/// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves but `previous`.
 /// errors   what `save` throws
 void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name, std::int64_t number,
-                std::function<void()> const& save);
+                std::string const& previous, std::function<void()> const& save);
 
 /// Saves what `make` gives on each rank, with the system calls of Files.
 /// errors   on all ranks: Error if the name is no file name; ShapeError if what is saved differs in more than rows;
 ///          IoError; what `make` throws. The files of this save are then removed
 template <class Files, communicator C>
 void save_shards(C const& comm, std::string const& folder, std::string const& name,
-                 std::function<ShardSave()> const& make) {
+                 std::function<ShardSave()> const& make, ReplacedSave const& replaced = {}) {
     GroupOf<C> const group(comm);
     ShardSave own;
     NamedValues same;
@@ -54,6 +62,7 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
         same = values_of(own.shard, own.index, name, own.step);
         same.add("the number of the sharded table", own.table);
         for (auto const& [key, place] : own.placements) add_places(same, key, place.on(0, comm.size()));
+        if (comm.rank() == 0 && replaced.begin) replaced.begin();
         if (comm.rank() == 0) n.own[0] = new_save(folder, name);
         n.own[1] = same.hash();
     });
@@ -70,9 +79,10 @@ void save_shards(C const& comm, std::string const& folder, std::string const& na
             TableIndex made(own.partition, own.step, number, std::move(ids));
             made.placements = own.placements;
             made.add_to(own.index);
-            save_checkpoint<Files>(own.index, index_path(folder, name));
+            write_checkpoint<Files>(Cpu{}, own.index, std::nullopt, index_path(folder, name), {},
+                                    replaced.kept ? replaced.previous : std::string());
         };
-        save_index(group, folder, name, number, std::cref(save));
+        save_index(group, folder, name, number, replaced.previous, std::cref(save));
     } catch (...) {
         if (!path.empty() && !has_number(index_path(folder, name), number)) std::remove(path.c_str());
         throw;
@@ -94,13 +104,14 @@ void open_shards(ProcessGroup const& group, std::string const& path, std::functi
 inline constexpr std::size_t deal_bytes = std::size_t{16} << 20;
 
 /// Loads a save: begin(notice), which gives the path of its index and is as f of open_shards, then what `rows` gives, of
-/// which each rank has its rows when this returns. Returns the step of the save.
+/// which each rank has its rows when this returns. The names of its files begin as SavedShards says. Returns the step of
+/// the save.
 /// errors   ShapeError on all ranks if they ask for different values; those of begin and rows; as open_shards.
 ///          On error, only memory that `rows` has given may have changed
 /// cost     three agreements and two allgathers; as SavedShards::deal
 std::int64_t load_shards(ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
                          std::function<std::vector<ShardRows>(SavedShards const&)> const& rows,
-                         std::size_t piece = deal_bytes);
+                         std::size_t piece = deal_bytes, std::string const& files = {});
 
 }  // namespace rowan::inline v0::detail
 

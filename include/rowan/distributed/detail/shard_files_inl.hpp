@@ -19,11 +19,12 @@ ROWAN_FUNCTION void add_places(NamedValues& same, std::string const& name, Parti
 // An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
 // when all have been told.
 ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
-                               std::int64_t number, std::function<void()> const& save) {
+                               std::int64_t number, std::string const& previous,
+                               std::function<void()> const& save) {
     static_cast<void>(agree(group, Collective::save, [&](Notice&) {
         if (group.rank() != 0) return;
         save();
-        remove_other_saves(folder, name, number);
+        remove_other_saves(folder, name, number, previous);
     }));
 }
 
@@ -62,12 +63,12 @@ ROWAN_FUNCTION void open_shards(ProcessGroup const& group, std::string const& pa
 
 ROWAN_FUNCTION std::int64_t load_shards(ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
                                         std::function<std::vector<ShardRows>(SavedShards const&)> const& rows,
-                                        std::size_t piece) {
+                                        std::size_t piece, std::string const& files) {
     std::string path;
     std::optional<SavedShards> saved;
     auto const open = [&](Notice& n) {
         path = begin(n);
-        saved.emplace(path, group.rank(), group.size());
+        saved.emplace(path, group.rank(), group.size(), files);
         return static_cast<std::int64_t>(saved->file.id());
     };
     open_shards(group, path, std::cref(open));

@@ -59,8 +59,10 @@ std::string shard_path(std::string const& folder, std::string const& name, std::
 /// errors   IoError
 std::int64_t new_save(std::string const& folder, std::string const& name);
 
-/// Removes the ranks' files of all other saves, also of saves that were not completed.
-void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number);
+/// Removes the ranks' files of all other saves, also of saves that were not completed, but not of that whose index is
+/// the file `previous`, if there is one.
+void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number,
+                        std::string const& previous = {});
 
 /// errors   FormatError if the file is missing, damaged, or of another save
 CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name, int rank);

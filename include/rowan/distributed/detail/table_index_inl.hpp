@@ -149,11 +149,19 @@ ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string cons
     return number + 1;
 }
 
-ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number) {
+ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string const& name, std::int64_t number,
+                                       std::string const& previous) {
+    std::optional<std::int64_t> kept;
+    try {
+        if (!previous.empty()) kept = TableIndex(open_saved(previous)).number;
+    } catch (FormatError const&) {  // there is none, or it is of no use
+    } catch (std::exception const&) {
+        return;
+    }
     std::vector<std::filesystem::path> old;
     std::error_code code;  // ignored: a file that remains harms nothing
     each_shard(folder, name, code, [&](auto const& path, std::int64_t n) {
-        if (n != number) old.push_back(path);
+        if (n != number && n != kept) old.push_back(path);
     });
     for (auto const& path : old) std::filesystem::remove(path, code);
 }

@@ -152,6 +152,11 @@ struct OpenedFile {
 /// Reads a whole file.
 Buffer<std::byte> read_file(std::string const& path);
 
+/// Makes `copy` hold what a file holds, atomically: as another name of it where the file system has links. Nothing if
+/// there is no such file.
+/// errors   IoError if a system call fails
+void keep_file(std::string const& path, std::string const& copy);
+
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
 /// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
 /// the folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group
@@ -191,9 +196,10 @@ public:
         }
     }
 
+    /// Replaces the old file, which `keep`, a path in the same folder, holds from then on if it is not empty.
     /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
     ///          of its folder failed
-    void commit() {
+    void commit(std::string const& keep = {}) {
         std::string const name = folder_of(path_);
         struct Folder {
             int file;
@@ -203,6 +209,7 @@ public:
         } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         if (folder.file < 0) throw_io("open", name);
         if (fsync(file_) != 0) throw_io("fsync", path_);
+        if (!keep.empty()) keep_file(path_, keep);
         if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", path_);
         part_.clear();
         if (fsync(folder.file) != 0) throw_io("fsync", name);

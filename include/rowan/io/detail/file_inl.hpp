@@ -143,6 +143,21 @@ ROWAN_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
     return bytes;
 }
 
+ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
+    for (;;) {
+        auto const name = temporary_path(folder_of(copy));
+        if (::link(path.c_str(), name.c_str()) != 0) {
+            if (errno == ENOENT) return;
+            if (errno == EEXIST) continue;
+            return write_file(copy, read_file(path));  // a file system without links
+        }
+        int const code = ::rename(name.c_str(), copy.c_str()) == 0 ? 0 : errno;
+        ::unlink(name.c_str());  // rename leaves it if both are names of one file already
+        if (code == 0) return;
+        if (code != ENOENT) throw_io("rename", copy, code);  // else another process took it for an abandoned file
+    }
+}
+
 ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
     AtomicFile<> file(path);
     file.write(bytes);

@@ -7,6 +7,9 @@
 
 namespace rowan::inline v0::detail {
 
+/// The text of an error, behind its place and field.
+std::string reason_of(FormatError const& error);
+
 /// The error of a file among several, whose field then begins with the path.
 FormatError error_in(std::string const& path, FormatError const& error);
 
