@@ -21250,7 +21250,7 @@ std::uint64_t random_hash_seed();
 
 /// The uses of a row.
 struct KeyUses {
-    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
+    std::int64_t count = 0;  ///< occurrences of its key since the key has the row, at most 2^63 - 1
     std::int64_t step = 0;   ///< the step of the last
 };
 
@@ -21537,7 +21537,8 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
-    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys.
+    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys. Negative counts of
+    /// uses, which have wrapped, become the largest one.
     /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
     ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
     ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same
@@ -21689,6 +21690,7 @@ void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int6
     uses_.resize(static_cast<std::size_t>(height()));
     for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
     constexpr std::size_t ahead = 16;
+    constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
     detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
         std::int64_t const* const row = rows.data();
         for (std::size_t i = begin; i < end; ++i) {
@@ -21696,7 +21698,9 @@ void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int6
                 __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
             if (row[i] < 0) continue;
             KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
-            std::atomic_ref(uses.count).fetch_add(times == nullptr ? 1 : times[i], std::memory_order_relaxed);
+            std::int64_t const n = times == nullptr ? 1 : times[i];
+            if (std::atomic_ref(uses.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
+                std::atomic_ref(uses.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
             std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
         }
     });
@@ -21818,7 +21822,10 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     detail::Buffer<KeyUses> uses;
     if (options_.record_uses) {
         uses.resize(static_cast<std::size_t>(c.height));
-        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+        for (std::size_t i = 0; i < c.rows.size(); ++i) {
+            auto& to = uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+            if (to.count < 0) to.count = std::numeric_limits<std::int64_t>::max();  // it has wrapped
+        }
     }
     map_ = std::move(map);
     seen_ = std::move(seen);
@@ -23222,12 +23229,12 @@ public:
     /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
-    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
-    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
+    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, with their
+    /// first values: assign theirs afterwards, with GrowingTensor::assign.
     /// shapes   value [contents.height, width]
     /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
     ///          GrowingTensor::grow; nothing has changed
-    /// cost     that of KeyIndex::assign, and one read and one write of the rows
+    /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
@@ -23236,7 +23243,7 @@ public:
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
-        replace(std::move(index), value, height());
+        replace(std::move(index), value);
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -23316,14 +23323,14 @@ private:
         for (auto const& state : states_) state->reserve(height);
     }
 
-    // Replaces keys and rows, and the states of rows from `first` on by their first values; memory for the rows was
-    // reserved, and `value` has no more.
-    void replace(KeyIndex<Key>&& index, Tensor<T> const& value, std::int64_t first) {
+    // Replaces keys and rows, and the states, which were those of other keys, by their first values; memory for the rows
+    // was reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
         index_ = std::move(index);
         grow(index_.height());
         std::copy_n(value.data(), value.size(), value_.tensor().data());
         for (auto const& state : states_) {
-            for (std::int64_t row = first; row < height(); ++row) state->reset(row);
+            for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
         }
     }
 
@@ -23373,7 +23380,7 @@ struct KeyedTableAccess {
     /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.
     template <class T, class Key>
     static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
-        table.replace(std::move(index), value, 0);
+        table.replace(std::move(index), value);
     }
 };
 
@@ -24670,6 +24677,8 @@ namespace rowan::inline v0 {
 struct TrainCheckpointOptions {
     std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
     std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
+    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
+    bool previous = false;
 };
 
 namespace layer {
@@ -36589,6 +36598,11 @@ struct OpenedFile {
 /// Reads a whole file.
 Buffer<std::byte> read_file(std::string const& path);
 
+/// Makes `copy` hold what a file holds, atomically: as another name of it where the file system has links. Nothing if
+/// there is no such file.
+/// errors   IoError if a system call fails
+void keep_file(std::string const& path, std::string const& copy);
+
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
 /// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
 /// the folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group
@@ -36628,9 +36642,10 @@ public:
         }
     }
 
+    /// Replaces the old file, which `keep`, a path in the same folder, holds from then on if it is not empty.
     /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
     ///          of its folder failed
-    void commit() {
+    void commit(std::string const& keep = {}) {
         std::string const name = folder_of(path_);
         struct Folder {
             int file;
@@ -36640,6 +36655,7 @@ public:
         } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         if (folder.file < 0) throw_io("open", name);
         if (fsync(file_) != 0) throw_io("fsync", path_);
+        if (!keep.empty()) keep_file(path_, keep);
         if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", path_);
         part_.clear();
         if (fsync(folder.file) != 0) throw_io("fsync", name);
@@ -36829,6 +36845,21 @@ ROWAN_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
     Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
     file.read(0, bytes);
     return bytes;
+}
+
+ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
+    for (;;) {
+        auto const name = temporary_path(folder_of(copy));
+        if (::link(path.c_str(), name.c_str()) != 0) {
+            if (errno == ENOENT) return;
+            if (errno == EEXIST) continue;
+            return write_file(copy, read_file(path));  // a file system without links
+        }
+        int const code = ::rename(name.c_str(), copy.c_str()) == 0 ? 0 : errno;
+        ::unlink(name.c_str());  // rename leaves it if both are names of one file already
+        if (code == 0) return;
+        if (code != ENOENT) throw_io("rename", copy, code);  // else another process took it for an abandoned file
+    }
 }
 
 ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
@@ -37315,6 +37346,9 @@ ROWAN_FUNCTION NpyHeader describe_npy(std::string const& path) {
 
 namespace rowan::inline v0::detail {
 
+/// The text of an error, behind its place and field.
+std::string reason_of(FormatError const& error);
+
 /// The error of a file among several, whose field then begins with the path.
 FormatError error_in(std::string const& path, FormatError const& error);
 
@@ -37338,11 +37372,14 @@ auto naming_file(std::string const& path, F const& f) -> decltype(f()) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+ROWAN_FUNCTION std::string reason_of(FormatError const& error) {
     std::string const what = error.what(),  // `byte offset: field reason`
         head = std::string("byte ").append(std::to_string(error.offset())).append(": ").append(error.field());
-    return {error.offset(), std::string(path).append(": ").append(error.field()),
-            what.starts_with(head + " ") ? what.substr(head.size() + 1) : what};
+    return what.starts_with(head + " ") ? what.substr(head.size() + 1) : what;
+}
+
+ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+    return {error.offset(), std::string(path).append(": ").append(error.field()), reason_of(error)};
 }
 
 }  // namespace rowan::inline v0::detail

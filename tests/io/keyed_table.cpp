@@ -163,6 +163,38 @@ TEST_CASE("deltas of a keyed table hold what was inserted, changed and evicted",
     CHECK_THROWS_WITH(touched.grow(1), "height is 1, expected at least " + std::to_string(table.height()));
 }
 
+TEST_CASE("states that a load does not bring begin anew", "[keyed_table]") {
+    test::Folder const folder;
+    KeyedTable<float> saved(options), loaded(options);
+    auto& moment = loaded.add_state<float>({3}, 0.1F);
+    auto& count = loaded.add_state<std::int64_t>({}, 4);
+    saved.find_or_insert({40, 50, 60, 50, 40, 60, 70, 70});
+    CHECK(saved.erase({60}) == std::vector<std::int64_t>{2});
+    Checkpoint checkpoint;
+    add_keyed_table(checkpoint, "users", saved);
+    save_checkpoint(checkpoint, folder / "x");
+    for (std::vector<std::int64_t> const& used : {std::vector<std::int64_t>{}, {1, 1}, {1, 2, 1, 2}}) {
+        KeyedTable<float> table(options);
+        auto& state = table.add_state<float>({3}, 0.1F);
+        table.find_or_insert(used);
+        state.tensor().fill(1.5F);
+        load_keyed_table(CheckpointFile(folder / "x"), "users", table);
+        CHECK(state.tensor() == Tensor<float>::full({4, 3}, 0.1F));
+        CHECK(table.value() == saved.value());
+    }
+    loaded.find_or_insert({1, 2, 3, 1, 2, 3});
+    for (int times = 0; times < 2; ++times) {
+        moment.tensor().fill(1.5F), count.tensor().fill(9);
+        load_keyed_table(CheckpointFile(folder / "x"), "users", loaded);
+        CHECK(moment.tensor() == Tensor<float>::full({4, 3}, 0.1F));
+        CHECK(count.tensor() == Tensor<std::int64_t>::full({4}, 4));
+    }
+    moment.tensor().fill(1.5F);
+    auto const before = loaded.index().keys();
+    CHECK_THROWS_AS(load_keyed_table(CheckpointFile(folder / "x"), "others", loaded), GraphError);
+    CHECK((moment.tensor() == Tensor<float>::full({4, 3}, 1.5F) && loaded.index().keys() == before));  // nothing changed
+}
+
 TEST_CASE("an empty keyed table is saved and loaded", "[keyed_table]") {
     test::Folder const folder;
     KeyedTable<float, std::string> saved({.width = 0}), loaded({.width = 0});

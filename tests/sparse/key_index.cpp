@@ -156,4 +156,28 @@ TEST_CASE("reserve saves copies of the table, and bytes grow with it", "[key_ind
     CHECK((index.statistics().longest_probe >= 1 && index.statistics().longest_probe < 200));
 }
 
+TEST_CASE("counts of uses end at the largest number", "[key_index]") {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    Ints index({.record_uses = true});
+    index.find_or_insert({10, 20, 30, 40});
+    auto contents = index.contents();
+    contents.uses[0].count = most - 2;
+    contents.uses[1].count = most;
+    contents.uses[2].count = std::numeric_limits<std::int64_t>::min() + 5;  // of a file from before they did
+    index.assign(contents);
+    auto const counts = [&] {
+        return std::vector<std::int64_t>{index.uses(0).count, index.uses(1).count, index.uses(2).count, index.uses(3).count};
+    };
+    CHECK(counts() == std::vector<std::int64_t>{most - 2, most, most, 1});
+    index.find_or_insert({10, 20, 30, 40});
+    CHECK(counts() == std::vector<std::int64_t>{most - 1, most, most, 2});
+    for (int const threads : {1, 4}) {
+        std::vector<std::int64_t> many(50'000);
+        for (std::size_t i = 0; i < many.size(); ++i) many[i] = 10 * static_cast<std::int64_t>(i % 4 + 1);
+        index.find_or_insert(Cpu{threads}, many);
+        CHECK(counts() == std::vector<std::int64_t>{most, most, most, 2 + (threads == 1 ? 12'500 : 25'000)});
+    }
+    CHECK(index.evict_rare(most) == std::vector<std::int64_t>{3});
+}
+
 }  // namespace test_key_index

@@ -152,8 +152,8 @@ void add_keyed_table(Checkpoint& delta, std::string const& name, KeyedTable<T, K
     detail::add_keyed_table(delta, name, table, touched.of(table.value()));
 }
 
-/// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows; load theirs
-/// afterwards:
+/// Replaces keys and rows of a table by those that add_keyed_table saved. States get as many rows and begin anew; load
+/// theirs afterwards:
 ///     CheckpointFile file("model.rowan");
 ///     load_keyed_table(file, "users", table);
 ///     moment.assign(file.load<Tensor<float>>("users.moment"));

@@ -132,7 +132,8 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(height)
     KeyIndexContents<Key> contents() const;
-    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys.
+    /// Replaces what the index holds, and draws another options().hash_seed: a file may have any keys. Negative counts of
+    /// uses, which have wrapped, become the largest one.
     /// errors   IndexError for a key that repeats, in one list or in both, or is longer than longest_key, for a row
     ///          that is not in [0, height), is 0 although the options have a default row, or does not follow the row
     ///          before it, and for a count of sightings that is not positive; ShapeError if lists do not have the same

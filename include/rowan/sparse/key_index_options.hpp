@@ -31,7 +31,7 @@ std::uint64_t random_hash_seed();
 
 /// The uses of a row.
 struct KeyUses {
-    std::int64_t count = 0;  ///< the number of occurrences of its key since the key has the row
+    std::int64_t count = 0;  ///< occurrences of its key since the key has the row, at most 2^63 - 1
     std::int64_t step = 0;   ///< the step of the last
 };
 

@@ -110,12 +110,12 @@ public:
     /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
-    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, and keep
-    /// those that they have: assign theirs afterwards, with GrowingTensor::assign.
+    /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, with their
+    /// first values: assign theirs afterwards, with GrowingTensor::assign.
     /// shapes   value [contents.height, width]
     /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
     ///          GrowingTensor::grow; nothing has changed
-    /// cost     that of KeyIndex::assign, and one read and one write of the rows
+    /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
@@ -124,7 +124,7 @@ public:
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
-        replace(std::move(index), value, height());
+        replace(std::move(index), value);
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -204,14 +204,14 @@ private:
         for (auto const& state : states_) state->reserve(height);
     }
 
-    // Replaces keys and rows, and the states of rows from `first` on by their first values; memory for the rows was
-    // reserved, and `value` has no more.
-    void replace(KeyIndex<Key>&& index, Tensor<T> const& value, std::int64_t first) {
+    // Replaces keys and rows, and the states, which were those of other keys, by their first values; memory for the rows
+    // was reserved, and `value` has no more.
+    void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
         index_ = std::move(index);
         grow(index_.height());
         std::copy_n(value.data(), value.size(), value_.tensor().data());
         for (auto const& state : states_) {
-            for (std::int64_t row = first; row < height(); ++row) state->reset(row);
+            for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
         }
     }
 
@@ -261,7 +261,7 @@ struct KeyedTableAccess {
     /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.
     template <class T, class Key>
     static void replace(KeyedTable<T, Key>& table, KeyIndex<Key>&& index, Tensor<T> const& value) {
-        table.replace(std::move(index), value, 0);
+        table.replace(std::move(index), value);
     }
 };
 

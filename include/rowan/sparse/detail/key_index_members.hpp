@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -119,6 +121,7 @@ void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int6
     uses_.resize(static_cast<std::size_t>(height()));
     for (std::int64_t const row : added) uses_[static_cast<std::size_t>(row)] = {};
     constexpr std::size_t ahead = 16;
+    constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
     detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
         std::int64_t const* const row = rows.data();
         for (std::size_t i = begin; i < end; ++i) {
@@ -126,7 +129,9 @@ void KeyIndex<Key>::record(Cpu exec, Tensor<std::int64_t> const& rows, std::int6
                 __builtin_prefetch(&uses_[static_cast<std::size_t>(row[i + ahead])], 1);
             if (row[i] < 0) continue;
             KeyUses& uses = uses_[static_cast<std::size_t>(row[i])];
-            std::atomic_ref(uses.count).fetch_add(times == nullptr ? 1 : times[i], std::memory_order_relaxed);
+            std::int64_t const n = times == nullptr ? 1 : times[i];
+            if (std::atomic_ref(uses.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
+                std::atomic_ref(uses.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
             std::atomic_ref(uses.step).store(step_, std::memory_order_relaxed);
         }
     });
@@ -248,7 +253,10 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     detail::Buffer<KeyUses> uses;
     if (options_.record_uses) {
         uses.resize(static_cast<std::size_t>(c.height));
-        for (std::size_t i = 0; i < c.rows.size(); ++i) uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+        for (std::size_t i = 0; i < c.rows.size(); ++i) {
+            auto& to = uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+            if (to.count < 0) to.count = std::numeric_limits<std::int64_t>::max();  // it has wrapped
+        }
     }
     map_ = std::move(map);
     seen_ = std::move(seen);
