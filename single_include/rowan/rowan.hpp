@@ -11777,6 +11777,636 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/interleaved.hpp: folds and sums of many numbers in 16 interleaved parts, and these as a tree.
+
+namespace rowan::inline v0::detail {
+
+/// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
+ROWAN_NO_EXEC_CHECK
+template <class V, class Fold, std::size_t... k>
+ROWAN_HD_INLINE void fold_halves(V* part, Fold&& fold, std::index_sequence<k...>) {
+    constexpr std::size_t half = sizeof...(k);
+    (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
+    if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
+}
+
+/// Folds 16 parts as a binary tree: part[k + 8] into part[k], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold>
+ROWAN_HD_INLINE S fold_tree(S* part, Fold const& fold) {
+    if constexpr (has_register<S>) {
+        using V = LaneRegister<S, 16>;
+        V registers[16 / V::size];
+        for (std::size_t k = 0; k < 16 / V::size; ++k) registers[k] = V::load(part + k * V::size);
+        fold_halves(registers, fold, std::make_index_sequence<8 / V::size>());
+        S lanes[V::size];
+        registers[0].store(lanes);
+        fold_halves(lanes, fold, std::make_index_sequence<V::size / 2>());
+        return lanes[0];
+    } else {
+        fold_halves(part, fold, std::make_index_sequence<8>());
+        return part[0];
+    }
+}
+
+/// The sum of 16 parts as a binary tree. They may change.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S tree_sum(S* part) {
+    return fold_tree(part, add_lanes{});
+}
+
+/// The loop of interleave over the elements that fill 16; returns the number of these.
+ROWAN_NO_EXEC_CHECK
+template <class V, class S, class Fold, class F>
+ROWAN_HD_INLINE std::size_t interleave_registers(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    std::size_t i = 0;
+    if constexpr (is_register<V>) {
+        constexpr std::size_t count = 16 / V::size;
+        V parts[count];
+        for (V& p : parts) p = V(first);
+        for (; i + 16 <= n; i += 16) {
+            for (std::size_t k = 0; k < count; ++k) fold(V(f.template operator()<V>(i + k * V::size)), parts[k]);
+        }
+        for (std::size_t k = 0; k < count; ++k) parts[k].store(part + k * V::size);
+    } else {
+        for (std::size_t k = 0; k < 16; ++k) part[k] = first;
+    }
+    return i;
+}
+
+/// Sets 16 parts to `first` and folds f.operator()<V>(i) into part[i % 16], for i in [0, n).
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class F>
+ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+#ifdef __CUDA_ARCH__
+    std::size_t i = interleave_registers<S>(part, first, n, fold, f);
+#else
+    std::size_t i =
+        on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return interleave_registers<V>(part, first, n, fold, f); });
+#endif
+    for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+/// The same with registers V in a function that is compiled for them.
+template <class V, class S, class Fold, class F>
+ROWAN_INLINE void interleave_with(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
+    for (std::size_t i = interleave_registers<V>(part, first, n, fold, f); i < n; ++i)
+        fold(S(f.template operator()<S>(i)), part[i % 16]);
+}
+
+/// map(x[i])
+template <class T, class Map>
+struct MappedElement {
+    T const* x;
+    Map const& map;
+
+    ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
+};
+
+/// map(x[0]), map(x[1]) … folded in 16 interleaved parts, which begin with Fold::start, and these by fold_tree.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Fold, class T, class Map = same_number>
+ROWAN_HD S interleaved_fold(std::size_t n, T const* x, Map const& map = {}) {
+    S part[16];
+    interleave(part, constant<S>(Fold::start), n, Fold{}, MappedElement<T, Map>{x, map});
+    return fold_tree(part, Fold{});
+}
+/// map(x[0]) + map(x[1]) + … in that way.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T, class Map = same_number>
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
+    return interleaved_fold<S, add_lanes>(n, x, map);
+}
+/// The same with registers V in a function that is compiled for them.
+template <class V, class T, class Map = same_number>
+ROWAN_INLINE auto sum_with(std::size_t n, T const* x, Map const& map = {}) {
+    using S = typename lane_of<V>::type;
+    S part[16];
+    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
+    return tree_sum(part);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/functions.hpp: exp, log, sin, cos, floor, pow, of the standard library or by argument-dependent lookup.
+
+namespace rowan::inline v0::detail {
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S exp_of(S const& x) {
+    using std::exp;
+    static_assert(
+        requires { S(exp(x)); },
+        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
+    return S(exp(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S log_of(S const& x) {
+    using std::log;
+    static_assert(
+        requires { S(log(x)); },
+        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
+    return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S sin_of(S const& x) {
+    using std::sin;
+    static_assert(
+        requires { S(sin(x)); },
+        "rowan: this function needs sin(dtype<T>::sum): declare it in the namespace of that type");
+    return S(sin(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S cos_of(S const& x) {
+    using std::cos;
+    static_assert(
+        requires { S(cos(x)); },
+        "rowan: this function needs cos(dtype<T>::sum): declare it in the namespace of that type");
+    return S(cos(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S floor_of(S const& x) {
+    using std::floor;
+    static_assert(
+        requires { S(floor(x)); },
+        "rowan: this function needs floor(dtype<T>::sum): declare it in the namespace of that type");
+    return S(floor(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
+    using std::pow;
+    static_assert(
+        requires { S(pow(x, y)); },
+        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
+    return S(pow(x, y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// The constants of exp for a floating-point type.
+template <class S>
+struct exp_traits;
+template <>
+struct exp_traits<float> {
+    using bits = std::int32_t;
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
+    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
+};
+template <>
+struct exp_traits<double> {
+    using bits = std::int64_t;
+    static constexpr double log2_high = 0x1.62e42feep-1;
+    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
+    static constexpr double least = -708.0, greatest = 709.0;
+};
+
+/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
+ROWAN_FORMULA V upper_half(V const& x) {
+    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
+    return rounded(c - rounded(c - x));
+}
+
+/// 2^n for an integer n, where 2^n is a normal number.
+ROWAN_FORMULA V power_of_two(V const& n) {
+    using S = typename lane_of<V>::type;
+    using B = typename exp_traits<S>::bits;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    // The low bits of n + bias + 2^mantissa are n + bias.
+    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
+                                      static_cast<double>(B{1} << mantissa));
+    if constexpr (is_register<V>) {
+        auto const bits = detail::bit_cast<typename V::template of<B>>(shifted);
+        return detail::bit_cast<V>(bits << mantissa);
+    } else {
+        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
+    }
+}
+
+/// The nearest integer, for |x| < 2^(mantissa bits - 2).
+ROWAN_FORMULA V nearest_integer(V const& x) {
+    // Adding and subtracting this number rounds.
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    return rounded(x + constant<V>(round)) - constant<V>(round);
+}
+
+/// The integer n with 2^n nearest to exp(x).
+ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
+
+/// The terms of the polynomial below: a fold, as at -O2 compilers do not unroll loops.
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size, std::size_t... i>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size], std::index_sequence<i...>) {
+    V y = constant<V>(c[0]);
+    ((y = product(y, u) + constant<V>(c[i + 1])), ...);
+    return y;
+}
+/// c[0] · uⁿ + c[1] · uⁿ⁻¹ + … + c[n]
+ROWAN_NO_EXEC_CHECK
+template <class V, std::size_t size>
+ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
+    return polynomial(u, c, std::make_index_sequence<size - 1>());
+}
+
+/// exp(r) - 1 - r for |r| <= log(2) / 2, with an error of 3e-9 for float and 1e-17 for double: the sums of even and of odd
+/// powers apart, so that half as many operations wait for one another. The terms are Taylor's for double, and for float
+/// those of the least greatest error.
+ROWAN_FORMULA V exponential_rest(V const& r) {
+    V const square = product(r, r);
+    auto const sum = [&](auto const& even, auto const& odd) ROWAN_INLINED {
+        return product(square, V(polynomial(square, even) + product(r, polynomial(square, odd))));
+    };
+    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
+        constexpr double even[] = {0x1.6a5228p-10, 0x1.5558aap-5, 0x1.fffffcp-2},
+                         odd[] = {0x1.12396cp-7, 0x1.555492p-3};
+        return sum(even, odd);
+    } else {
+        constexpr double even[] = {1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2},
+                         odd[] = {1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6};
+        return sum(even, odd);
+    }
+}
+
+/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
+ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    n = nearest_power(x);
+    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
+    tail = r + exponential_rest(r);
+}
+
+/// x limited to [least, most]; NaN propagates.
+ROWAN_FORMULA V limited(V const& x, double least, double most) {
+    return smaller(constant<V>(most), larger(constant<V>(least), x));
+}
+
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// requires   x in [least, greatest] of exp_traits, or NaN, which propagates
+ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
+    V n;
+    reduced_exponential(x, n, tail);
+    scale = power_of_two(n);
+    tail = product(scale, tail);
+}
+
+/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
+/// use std::exp or an `exp` that ADL finds.
+ROWAN_FORMULA V exponential(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        using traits = exp_traits<typename lane_of<V>::type>;
+        V scale, tail;
+        exp_parts(limited(x, traits::least, traits::greatest), scale, tail);
+        return scale + tail;
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
+ROWAN_FORMULA V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
+    }
+}
+
+/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
+ROWAN_FORMULA V exponential_of_any(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
+                         most = -least;  // exp is 0 and infinite there
+        V n, tail;
+        reduced_exponential(limited(x, least, most), n, tail);
+        // 2^n need not be a normal number, but the two factors are.
+        V const half = nearest_integer(product(n, constant<V>(0.5)));
+        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
+    } else {
+        return exp_of(x);
+    }
+}
+
+/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
+ROWAN_FORMULA V logistic(V const& x) {
+    V const one = constant<V>(1.0);
+    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
+/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
+ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
+    using S = typename lane_of<V>::type;
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<S>) {
+        if (!any(!(t < constant<V>(44.0)) || !(t > constant<V>(-87.0)))) {
+            V scale, tail;
+            exp_parts(t, scale, tail);
+            return quotient(x, V(one + V(scale + tail)));
+        }
+    }
+    // An infinite x need not be multiplied by 0.
+    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
+    if constexpr (is_machine_float<S>) {
+        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
+        V n, tail;
+        reduced_exponential(limited(t, -most, most), n, tail);
+        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
+        V const first = product(power_of_two(half), V(one + tail));
+        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
+        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
+        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
+    } else {
+        return quotient(from, V(one + exp_of(t)));
+    }
+}
+
+/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
+template <class V>
+struct Logistic {
+    V value, slope;
+};
+ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
+    V const zero = constant<V>(0.0), one = constant<V>(1.0);
+    V const e = exponential_of_any(smaller(x, V(zero - x))), high = quotient(one, V(one + e));
+    V const low = product(e, high);
+    return {choose(x < zero, low, high), product(low, high)};
+}
+
+/// exp(x) - 1 for x <= 88, accurate for small x, too.
+ROWAN_FORMULA V exponential_minus_one(V const& x) {
+    V const one = constant<V>(1.0);
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(larger(constant<V>(exp_traits<typename lane_of<V>::type>::least), x), scale, tail);
+        return (scale - one) + tail;
+    } else {
+        return exp_of(x) - one;
+    }
+}
+
+/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
+    V const zero = constant<V>(0.0);
+    V const t = exponential_minus_one(product(smaller(x, V(zero - x)), constant<V>(2.0)));
+    V const y = quotient(t, V(t + constant<V>(2.0)));
+    return choose(x < zero, y, V(zero - y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
+
+namespace rowan::inline v0::detail {
+
+/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
+ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
+    using S = typename lane_of<V>::type;
+    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
+    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
+    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
+    constexpr S magic = static_cast<S>(B{1} << mantissa);
+    auto const parts = [&](auto bits, auto const& shifted_right) {
+        bits = bits + (one - root);
+        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
+            constant<V>(static_cast<double>(magic) + bias);
+        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
+    };
+    if constexpr (is_register<V>) {
+        using Bits = typename V::template of<B>;
+        parts(detail::bit_cast<Bits>(x), [](Bits const& bits) { return Bits(bits >> mantissa); });
+    } else {
+        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
+    }
+}
+
+/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
+/// double use std::log or a `log` that ADL finds.
+/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
+ROWAN_FORMULA V logarithm(V const& x) {
+    using S = typename lane_of<V>::type;
+    if constexpr (is_machine_float<S>) {
+        using limits = std::numeric_limits<S>;
+        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
+        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
+        constexpr double infinity = std::numeric_limits<double>::infinity(),
+                         nan = std::numeric_limits<double>::quiet_NaN();
+        constexpr double to_normal =
+            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
+        V const zero = constant<V>(0.0);
+        auto const small = x < constant<V>(least);
+        V k, m;
+        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
+        k = choose(small, V(k - constant<V>(limits::digits)), k);
+        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
+        V series = constant<V>(2.0 / (2 * terms + 1));
+        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in polynomial
+            ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
+        }
+        (std::make_integer_sequence<int, terms - 1>());
+        V const half_square = product(product(f, f), constant<V>(0.5));
+        V const low =
+            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
+        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
+        V const finite = choose(x > constant<V>(most), x, y);
+        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
+        return choose(x >= zero, positive, constant<V>(nan));
+    } else {
+        return log_of(x);
+    }
+}
+
+/// log(1 + x) for x in [0, 1], within 3 units in the last place.
+ROWAN_FORMULA V logarithm_of_one_plus(V const& x) {
+    V const one = constant<V>(1.0);
+    V const u = one + x;
+    return logarithm(u) + quotient(V(x - (u - one)), u);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rescaled.hpp: sums, means and norms that are right for all finite numbers: plain ones first, and once more
+// with numbers times a power of two where these overflow or vanish, so that usual ones keep their bits.
+
+namespace rowan::inline v0::detail {
+
+/// Whether x is neither infinite nor NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_finite(S const& x) {
+    return x - x == 0;
+}
+
+// Constants, as device code must not call functions of the host.
+template <class S>
+inline constexpr S least_normal = std::numeric_limits<S>::min();
+template <class S>
+inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
+template <class S>
+inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
+template <class S>
+inline constexpr S greatest_normal = std::numeric_limits<S>::max();
+
+/// Whether x is finite, and not less than the smallest normal number.
+template <class S>
+ROWAN_HD_INLINE bool is_normal(S const& x) {
+    constexpr S least = least_normal<S>;
+    return is_finite(x) && (x >= least || x <= -least);
+}
+
+/// Whether the squared norm of a row is far from overflow and from underflow, so that no product of its elements with
+/// those of another such row needs to be scaled. False for NaN.
+template <class S>
+ROWAN_HD_INLINE bool is_middling(S const& square) {
+    constexpr S most = std::is_same_v<S, float> ? S(0x1p60) : S(0x1p500), least = 1 / most;
+    return square >= least && square <= most;
+}
+
+/// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
+/// infinity and NaN.
+template <class S>
+ROWAN_HD_INLINE S unit_factor(S const& size) {
+    constexpr S most = std::numeric_limits<S>::max_exponent - 2, least = least_normal<S>;
+    if (!(size > 0) || !(size <= greatest_normal<S>)) return 1;
+    S power, rest;
+    split_power(size < least ? least : size, power, rest);
+    return power_of_two(S(0 - (power > most ? most : power)));
+}
+
+/// The greatest |x(i)| for i in [begin, end); NaN does not count.
+ROWAN_NO_EXEC_CHECK
+template <class S, class At>
+ROWAN_HD S greatest_of(std::size_t begin, std::size_t end, At const& x) {
+    S most = 0;
+    for (; begin < end; ++begin) {
+        S const a = x(begin), size = a < 0 ? -a : a;
+        if (size > most) most = size;
+    }
+    return most;
+}
+template <class S, class T>
+ROWAN_HD S greatest_size(std::size_t n, T const* x) {
+    return greatest_of<S>(0, n, [x](std::size_t i) { return load<S>(x + i); });
+}
+
+/// Σ (f · a) · (g · b), in 16 interleaved parts, as interleaved_sum.
+template <class S, class T>
+ROWAN_HD S scaled_dot(std::size_t n, T const* a, S const& f, T const* b, S const& g) {
+    S part[16] = {};
+    for (std::size_t i = 0; i < n; ++i) {
+        S const x = product(product(load<S>(a + i), f), product(load<S>(b + i), g));
+        part[i % 16] = plus(part[i % 16], x);
+    }
+    return tree_sum(part);
+}
+
+/// The sums below are formed again by functions that the caller passes: only where the plain ones are not right. In the
+/// mean again, numbers are multiplied by mean_factor, and those that are squared by its root.
+template <class S>
+inline constexpr S mean_factor = S(0x1p-64);
+template <class S>
+inline constexpr S mean_factor_root = S(0x1p-32);
+
+/// x² times mean_factor
+struct small_square {
+    ROWAN_FORMULA V operator()(V const& x) const {
+        V const y = product(x, constant<V>(mean_factor_root<double>));
+        return product(y, y);
+    }
+};
+
+/// total / n, where the total is that of numbers whose sum times mean_factor is again(): for a mean that fits, although
+/// the sum does not.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Again>
+ROWAN_HD_INLINE S mean_of_sum(S const& total, double n, [[maybe_unused]] Again const& again) {
+    if constexpr (is_machine_float<S>) {
+        if (!is_finite(total)) return product(quotient(S(again()), constant<S>(n)), S(1 / mean_factor<S>));
+    }
+    return quotient(total, constant<S>(n));
+}
+
+/// The least sum of squares of which none that counts has vanished.
+template <class S>
+inline constexpr S least_squares = std::is_same_v<S, float> ? S(0x1p-100) : S(0x1p-900);
+
+/// Whether a sum of squares has neither overflown nor vanished, also in part.
+template <class S>
+ROWAN_HD_INLINE bool has_squares(S const& sum) {
+    return sum >= least_squares<S> && sum <= greatest_normal<S>;
+}
+
+/// √sum of squares of numbers, of which greatest() is the greatest size, and again(f) the sum of (f · x)².
+ROWAN_NO_EXEC_CHECK
+template <class S, class Greatest, class Again>
+ROWAN_HD_INLINE S root_of_squares(S const& sum, [[maybe_unused]] Greatest const& greatest,
+                                  [[maybe_unused]] Again const& again) {
+    if constexpr (is_machine_float<S>) {
+        if (!has_squares(sum)) {
+            S const f = unit_factor(S(greatest()));
+            return quotient(square_root(S(again(f))), f);
+        }
+    }
+    return square_root(sum);
+}
+
+/// The divisor of a weighted sum of rows: the sum of the weights for the mean, else the root of the sum of their squares.
+/// `sum` is that sum.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Weight>
+ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, std::size_t begin, std::size_t end, Weight const& weight) {
+    if (mean) return sum;
+    auto const squares = [&](S const& f) {
+        S all = constant<S>(0.0);
+        for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
+        return all;
+    };
+    return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+}
+
+/// total / d, or, where they overflow, or small weights make the total vanish, the same of numbers that are scaled to
+/// about 1: their sum in the order of the ids.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Weight, class Element>
+ROWAN_HD_INLINE S share_of(S const& total, S const& d, [[maybe_unused]] bool mean, [[maybe_unused]] std::size_t begin,
+                           [[maybe_unused]] std::size_t end, [[maybe_unused]] Weight const& weight,
+                           [[maybe_unused]] Element const& x) {
+    if constexpr (is_machine_float<S>) {
+        constexpr S small = least_squares<S> / next_to_one<S>;
+        if (!is_finite(total) || !is_finite(d) || ((!is_normal(total) || !is_normal(d)) && d < small && d > -small)) {
+            S const f = unit_factor(greatest_of<S>(begin, end, weight)), g = unit_factor(greatest_of<S>(begin, end, x));
+            double sum = 0, weights = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                S const w = product(weight(i), f);
+                sum += static_cast<double>(product(w, product(x(i), g)));
+                weights += static_cast<double>(mean ? w : squared{}(w));
+            }
+            return quotient(static_cast<S>(quotient(sum, mean ? weights : square_root(weights))), g);
+        }
+    }
+    return quotient(total, d);
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/detail/pool_bags.hpp: pool_bags, the weighted sums of bags of rows.
 
 namespace rowan::inline v0::detail {
@@ -11806,12 +12436,46 @@ struct RowBags {
     }
 };
 
+/// to = map(sums), and whether all sums are finite.
+template <class V, class Map, class S, class T>
+ROWAN_INLINE bool map_finite(Map const& map, std::size_t width, S const* sums, T* to) {
+    V odd = constant<V>(0.0);  // NaN where a sum is not finite
+    S rest = constant<S>(0.0);
+    zip_with<V>(
+        [&]<class X>(X const& x) ROWAN_INLINED {
+            if constexpr (std::is_same_v<X, V>)
+                odd = odd + (x - x);
+            else
+                rest = rest + (x - x);
+            return map(x);
+        },
+        width, to, sums);
+    if constexpr (is_register<V>) {
+        S lanes[V::size];
+        odd.store(lanes);
+        fold_halves(lanes, add_lanes{}, std::make_index_sequence<V::size / 2>());
+        rest = rest + lanes[0];
+    } else {
+        rest = odd;
+    }
+    return rest == constant<S>(0.0);
+}
+
+/// sum / divisor
+template <class S>
+struct divided_by {
+    S divisor;
+    ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, V(divisor)); }
+};
+
 /// Writes bags [first, end) to rows that are `stride` elements apart: what `fold` makes of the rows, by default their
 /// sum, divided by divisor(bag). Contribution i of the array is the row as terms.from(begin of the bag) maps it. Empty
-/// bags, and those with a divisor of 0, are zero.
-template <class V, class T, class S, class Rows, class Terms, class Divisor, class Fold = add_lanes>
+/// bags, and those with a divisor of 0, are zero. Where sums or the divisor overflow or are small, each is
+/// share(bag, column, sum, divisor).
+template <class V, class T, class S, class Rows, class Terms, class Divisor, class Share, class Fold = add_lanes>
 ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std::size_t first, std::size_t end, T* to,
-                            std::size_t stride, Terms const& terms, Divisor const& divisor_of, Fold const& fold = {}) {
+                            std::size_t stride, Terms const& terms, Divisor const& divisor_of, Share const& share_of,
+                            Fold const& fold = {}) {
     std::size_t const width = sum.width();
     for (std::size_t bag = first; bag < end; ++bag, to += stride) {
         std::size_t const begin = bags.begin(bag), n = bags.begin(bag + 1) - begin;
@@ -11828,8 +12492,17 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std:
         if constexpr (has_register<S>) {  // x / 1 is x
             if (total == place && divisor == constant<S>(1.0)) continue;
         }
-        zip_with<V>([&](auto const& x) ROWAN_INLINED { return quotient(x, std::remove_cvref_t<decltype(x)>(divisor)); },
-                    width, to, total);
+        divided_by<S> const divide{divisor};
+        if constexpr (is_machine_float<S>) {
+            constexpr S small = least_squares<S> / next_to_one<S>;
+            bool const usual = is_finite(divisor) && (divisor >= small || divisor <= -small);
+            if (usual && map_finite<V>(divide, width, total, to)) continue;
+            for (std::size_t k = 0; k < width; ++k) {  // of totals, or quotients in their place, which are not finite either
+                if (!usual || !is_finite(total[k])) store(share_of(bag, k, S(total[k]), divisor), to + k);
+            }
+        } else {
+            zip_with<V>(divide, width, to, total);
+        }
     }
 }
 
@@ -12124,6 +12797,7 @@ struct EncodedBags {
     std::span<std::int64_t const> offsets;
     float const* weights;   // of the positions; nullptr: all 1
     float const* divisors;  // of the bags; nullptr: all 1
+    bool mean;              // whether they are sums of weights, and not roots of sums of squares
 };
 
 /// Whether sum_bags has this format.
@@ -12156,9 +12830,17 @@ void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, 
     BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
                                                  2 * lookahead(bags.bytes));
     auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
+    auto const share = [&](std::size_t bag, std::size_t column, float total, float d) {
+        if (bags.divisors == nullptr) return total;
+        auto const weight = [&](std::size_t i) { return bags.weights == nullptr ? 1.0F : bags.weights[i]; };
+        CodedRows<Codec> const rows{bags.rows, bags.width, bags.bytes};
+        return share_of(total, d, bags.mean, all.begin(bag), all.begin(bag + 1), weight, [&](std::size_t i) {
+            return CodedRows<Codec>::template load<float>(rows.at(bags.positions[i], column), 0);
+        });
+    };
     auto const pool = [&](auto const& terms) {
         on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
-            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor);
+            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor, share);
         });
     };
     bags.weights == nullptr ? pool(whole_row{}) : pool(WeightedRow<float>{bags.weights});
@@ -17427,7 +18109,38 @@ struct PoolDivision {
     }
 };
 
-/// Divides the sums of one sequence.
+/// The divided sum of a column of a sequence whose first element is at x. Where it overflows, it is formed again.
+template <class S, class T>
+ROWAN_HD S divided_sum(PoolDivision<S> const& by, S const& total, T const* x, std::size_t width) {
+    if constexpr (is_machine_float<S>) {
+        return mean_of_sum(total, by.divisor, [&] {
+            double sum = 0;
+            for (std::size_t i = 0; i < by.length; ++i)
+                sum += static_cast<double>(product(load<S>(x + i * width), mean_factor<S>));
+            return static_cast<S>(sum);
+        });
+    } else {
+        return by(total);
+    }
+}
+
+/// Divides the sums of one sequence, whose rows begin at x.
+template <class S, class T>
+void divide_sums(Pooling pool, std::size_t length, std::size_t width, T const* x, S const* sums, T* to) {
+    PoolDivision<S> const by(pool, length);
+    if (!by.divides) return copy_lanes<S>(width, sums, to);
+    if constexpr (is_machine_float<S>) {
+        bool const finite = on_lanes<S>(
+            width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
+        for (std::size_t k = 0; !finite && k < width; ++k) {
+            if (!is_finite(sums[k])) store(divided_sum(by, S(sums[k]), x + k, width), to + k);
+        }
+    } else {
+        map_lanes<S>(by, width, sums, to);
+    }
+}
+
+/// Divides the gradient of one sequence.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     PoolDivision<S> const by(pool, length);
@@ -17505,7 +18218,7 @@ struct SequencePool<Cpu> {
                     std::fill_n(to, width, padding);
                 } else if (sums) {
                     auto const window = positions.from(offsets[s], n);
-                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
+                    detail::divide_sums<S>(pool, n, width, first, sum(window.data(), n, window.size() - n), to);
                 } else if (pool == Pooling::first || pool == Pooling::last) {
                     std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {
@@ -17671,7 +18384,15 @@ struct Bags {
             S const w = weight(i);
             sum = plus(sum, mean ? w : product(w, w));
         }
-        return mean ? sum : square_root(sum);
+        return divisor_of(mean, sum, first, end, [this](std::size_t i) { return weight(i); });
+    }
+
+    /// A column of a bag: total / d, where the total is the sum of its weighted elements, and d the divisor.
+    ROWAN_KERNEL S share(std::size_t bag, std::size_t column, S const& total, S const& d) const {
+        if (pool == Pooling::sum || pool == Pooling::max) return quotient(total, d);
+        return share_of(
+            total, d, pool == Pooling::mean, begin(bag), begin(bag + 1), [this](std::size_t i) { return weight(i); },
+            [&](std::size_t i) { return load<S>(row(i) + column); });
     }
 
     /// The weighted sum of a column of a bag, in the order of the ids.
@@ -17795,8 +18516,11 @@ struct BagLookups<Cpu> {
         WeightedRow<T> const terms{weighted ? bags.weights : &one, weighted};
         BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
         auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
+        auto const share = [&](std::size_t bag, std::size_t column, S const& total, S const& d) {
+            return bags.share(bag, column, total, d);
+        };
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, fold);
+            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, share, fold);
         };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });
@@ -17942,7 +18666,8 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
                                       rows.wide == nullptr ? positions.data() : rows.wide,
                                       offsets,
                                       weights,
-                                      divisors.empty() ? nullptr : divisors.data()};
+                                      divisors.empty() ? nullptr : divisors.data(),
+                                      pool == Pooling::mean};
             for_sequences(exec, offsets, width,
                           [&](std::size_t begin, std::size_t end) { stored.sum(encoded, begin, end, out.data()); });
             return {std::move(out), upper_levels(ids.lod())};
@@ -27660,117 +28385,6 @@ struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>,
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/interleaved.hpp: folds and sums of many numbers in 16 interleaved parts, and these as a tree.
-
-namespace rowan::inline v0::detail {
-
-/// fold(part[k + half], part[k]) for k < half, then with half of that, until 1: unrolled, as at -O2 compilers do not.
-ROWAN_NO_EXEC_CHECK
-template <class V, class Fold, std::size_t... k>
-ROWAN_HD_INLINE void fold_halves(V* part, Fold&& fold, std::index_sequence<k...>) {
-    constexpr std::size_t half = sizeof...(k);
-    (fold(static_cast<V const&>(part[k + half]), part[k]), ...);
-    if constexpr (half > 1) fold_halves(part, fold, std::make_index_sequence<half / 2>());
-}
-
-/// Folds 16 parts as a binary tree: part[k + 8] into part[k], then part[k + 4], part[k + 2], part[k + 1].
-ROWAN_NO_EXEC_CHECK
-template <class S, class Fold>
-ROWAN_HD_INLINE S fold_tree(S* part, Fold const& fold) {
-    if constexpr (has_register<S>) {
-        using V = LaneRegister<S, 16>;
-        V registers[16 / V::size];
-        for (std::size_t k = 0; k < 16 / V::size; ++k) registers[k] = V::load(part + k * V::size);
-        fold_halves(registers, fold, std::make_index_sequence<8 / V::size>());
-        S lanes[V::size];
-        registers[0].store(lanes);
-        fold_halves(lanes, fold, std::make_index_sequence<V::size / 2>());
-        return lanes[0];
-    } else {
-        fold_halves(part, fold, std::make_index_sequence<8>());
-        return part[0];
-    }
-}
-
-/// The sum of 16 parts as a binary tree. They may change.
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S tree_sum(S* part) {
-    return fold_tree(part, add_lanes{});
-}
-
-/// The loop of interleave over the elements that fill 16; returns the number of these.
-ROWAN_NO_EXEC_CHECK
-template <class V, class S, class Fold, class F>
-ROWAN_HD_INLINE std::size_t interleave_registers(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
-    std::size_t i = 0;
-    if constexpr (is_register<V>) {
-        constexpr std::size_t count = 16 / V::size;
-        V parts[count];
-        for (V& p : parts) p = V(first);
-        for (; i + 16 <= n; i += 16) {
-            for (std::size_t k = 0; k < count; ++k) fold(V(f.template operator()<V>(i + k * V::size)), parts[k]);
-        }
-        for (std::size_t k = 0; k < count; ++k) parts[k].store(part + k * V::size);
-    } else {
-        for (std::size_t k = 0; k < 16; ++k) part[k] = first;
-    }
-    return i;
-}
-
-/// Sets 16 parts to `first` and folds f.operator()<V>(i) into part[i % 16], for i in [0, n).
-ROWAN_NO_EXEC_CHECK
-template <class S, class Fold, class F>
-ROWAN_HD_INLINE void interleave(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
-#ifdef __CUDA_ARCH__
-    std::size_t i = interleave_registers<S>(part, first, n, fold, f);
-#else
-    std::size_t i =
-        on_lanes<S>(n, [&]<class V>(as<V>) ROWAN_INLINED { return interleave_registers<V>(part, first, n, fold, f); });
-#endif
-    for (; i < n; ++i) fold(S(f.template operator()<S>(i)), part[i % 16]);
-}
-/// The same with registers V in a function that is compiled for them.
-template <class V, class S, class Fold, class F>
-ROWAN_INLINE void interleave_with(S* part, S const& first, std::size_t n, Fold const& fold, F const& f) {
-    for (std::size_t i = interleave_registers<V>(part, first, n, fold, f); i < n; ++i)
-        fold(S(f.template operator()<S>(i)), part[i % 16]);
-}
-
-/// map(x[i])
-template <class T, class Map>
-struct MappedElement {
-    T const* x;
-    Map const& map;
-
-    ROWAN_FORMULA V operator()(std::size_t i) const { return map(load<V>(x + i)); }
-};
-
-/// map(x[0]), map(x[1]) … folded in 16 interleaved parts, which begin with Fold::start, and these by fold_tree.
-ROWAN_NO_EXEC_CHECK
-template <class S, class Fold, class T, class Map = same_number>
-ROWAN_HD S interleaved_fold(std::size_t n, T const* x, Map const& map = {}) {
-    S part[16];
-    interleave(part, constant<S>(Fold::start), n, Fold{}, MappedElement<T, Map>{x, map});
-    return fold_tree(part, Fold{});
-}
-/// map(x[0]) + map(x[1]) + … in that way.
-ROWAN_NO_EXEC_CHECK
-template <class S, class T, class Map = same_number>
-ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map = {}) {
-    return interleaved_fold<S, add_lanes>(n, x, map);
-}
-/// The same with registers V in a function that is compiled for them.
-template <class V, class T, class Map = same_number>
-ROWAN_INLINE auto sum_with(std::size_t n, T const* x, Map const& map = {}) {
-    using S = typename lane_of<V>::type;
-    S part[16];
-    interleave_with<V>(part, constant<S>(0.0), n, add_lanes{}, MappedElement<T, Map>{x, map});
-    return tree_sum(part);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
 
 namespace rowan::inline v0 {
@@ -27937,10 +28551,9 @@ SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
     S const sum = squared_norm(exec, x);
     if constexpr (floating_element<T> && is_machine_float<S>) {
         constexpr bool is_float = std::is_same_v<S, float>;
-        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
-        bool const small = static_cast<double>(sum) < least;
-        if (small || sum > std::numeric_limits<S>::max()) {
-            double const factor = small ? up : 1 / up;
+        constexpr double up = is_float ? 0x1p100 : 0x1p600;
+        if (sum == sum && !has_squares(sum)) {
+            double const factor = sum < least_squares<S> ? up : 1 / up;
             auto const again = static_cast<double>(squared_norm(exec, rescaled(exec, x, factor)));
             if (is_float || again == 0) return {again / factor / factor, 1};
             return {again, factor};
@@ -28481,7 +29094,7 @@ LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
 /// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type
 /// of computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the
-/// element no longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
+/// element never moves again; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
 /// d is 0.
 /// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape,
 ///          or a Tensor of that shape
@@ -28631,7 +29244,7 @@ DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Te
 /// With a weight decay, g begins as grad + weight_decay · p, as PyTorch's Adagrad; if it is decoupled, p begins as p ·
 /// (1 - learning_rate · weight_decay) instead. Rows that are not in `grad` do not decay: see Deferred. Right where g²
 /// is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows, for float
-/// from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// from |g| = 1.9e19 on, m is infinite, and p never changes again; if it vanishes, below |g| = 2e-23, p changes by
 /// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles,
 /// the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
@@ -28768,8 +29381,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
 /// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
 /// PyTorch's AdamW. Rows that are not in `grad` do not decay. Right where g² is a number of the type of computation,
-/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite and the
-/// element no longer moves; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
+/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite, and
+/// the element never moves again; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
 /// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
@@ -28994,72 +29607,6 @@ struct adamax_op : detail::optimizer_op<AdamaxOptions, slot::moment, slot::norm>
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/detail/functions.hpp: exp, log, sin, cos, floor, pow, of the standard library or by argument-dependent lookup.
-
-namespace rowan::inline v0::detail {
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S exp_of(S const& x) {
-    using std::exp;
-    static_assert(
-        requires { S(exp(x)); },
-        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
-    return S(exp(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S log_of(S const& x) {
-    using std::log;
-    static_assert(
-        requires { S(log(x)); },
-        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
-    return S(log(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S sin_of(S const& x) {
-    using std::sin;
-    static_assert(
-        requires { S(sin(x)); },
-        "rowan: this function needs sin(dtype<T>::sum): declare it in the namespace of that type");
-    return S(sin(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S cos_of(S const& x) {
-    using std::cos;
-    static_assert(
-        requires { S(cos(x)); },
-        "rowan: this function needs cos(dtype<T>::sum): declare it in the namespace of that type");
-    return S(cos(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S floor_of(S const& x) {
-    using std::floor;
-    static_assert(
-        requires { S(floor(x)); },
-        "rowan: this function needs floor(dtype<T>::sum): declare it in the namespace of that type");
-    return S(floor(x));
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
-    using std::pow;
-    static_assert(
-        requires { S(pow(x, y)); },
-        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
-    return S(pow(x, y));
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
 
@@ -29788,17 +30335,17 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdaGradOptions options;
 
-    /// The sum of the squares of the gradients of a row, with registers V.
-    template <class V, class G, class P>
-    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>) const {
-        return sum_with<V>(g.size(), g.data(), squared{});
+    /// The sum of the squares of the gradients of a row, as map(gradient) maps them, with registers V.
+    template <class V, class G, class P, class Map>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>, Map const& map) const {
+        return sum_with<V>(g.size(), g.data(), map);
     }
 
-    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
+    /// A row's new moment, from the old one and the sum of the squares of its n gradients, or again(), see mean_of_sum.
     ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
-        return old + quotient(squares, constant<S>(static_cast<double>(n)));
+    template <class S, class Again>
+    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n, Again const& again) const {
+        return old + mean_of_sum(squares, static_cast<double>(n), again);
     }
 
     ROWAN_NO_EXEC_CHECK
@@ -29815,18 +30362,15 @@ struct rowwise_adagrad_formula {
 struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
     double kept;  // of a parameter by decoupled decay
 
-    /// The square of the gradient of an element.
-    ROWAN_FORMULA V square(V const& grad, V p) const {
-        V const g = with_decay(options, kept, grad, p);
-        return product(g, g);
-    }
+    /// The gradient of an element.
+    ROWAN_FORMULA V decayed(V const& grad, V p) const { return with_decay(options, kept, grad, p); }
 
-    template <class V, class G, class P>
-    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p) const {
+    template <class V, class G, class P, class Map>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p, Map const& map) const {
         using S = typename lane_of<V>::type;
         S part[16];
         interleave_with<V>(part, constant<S>(0.0), g.size(), add_lanes{},
-                           DecayedSquare<G, P>{*this, g.data(), p.data()});
+                           DecayedSquare<G, P, Map>{*this, g.data(), p.data(), map});
         return tree_sum(part);
     }
 
@@ -29836,15 +30380,16 @@ struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
     }
 
 private:
-    template <class G, class P>
+    template <class G, class P, class Map>
     struct DecayedSquare {
         rowwise_adagrad_decay_formula const& formula;
         G const* g;
         P const* p;
+        Map const& map;
 
         template <class V>
         ROWAN_INLINE V operator()(std::size_t i) const {
-            return formula.square(load<V>(g + i), load<V>(p + i));
+            return map(formula.decayed(load<V>(g + i), load<V>(p + i)));
         }
     };
 };
@@ -29864,7 +30409,8 @@ struct rowwise_adagrad_rule {
         using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
         Formula const own = formula;  // the writes below change no copy
-        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p), g.size());
+        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p, squared{}), g.size(),
+                                    [&] { return own.template squares<S>(g, p, small_square{}); });
         store(moment, m.data());
         S const root = own.root(moment);
         for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { own(x, L(root), to); }, g.size(), g.data(),
@@ -29897,8 +30443,8 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
 /// With a weight decay, g begins as grad + weight_decay · p; if it is decoupled, p begins as
 /// p · (1 - learning_rate · weight_decay) instead: FBGEMM's weight_decay_mode L2 and DECOUPLE. Rows that are not in
-/// `grad` do not decay. Right where the sum of g² over the row is a number of the type of computation; beyond, as
-/// adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
+/// `grad` do not decay. Right where the mean of g² over the row, or its sum for others than float and double, is a
+/// number of the type of computation; beyond, as adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
 /// bit-identical for all instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
@@ -31455,14 +32001,19 @@ namespace detail {
 /// same way.
 inline constexpr std::size_t sum_block = 4096;
 
-/// The sum of block(begin, end) over blocks of [0, n).
+/// The sum of block(begin, end) over blocks of [0, n), and the sums of the blocks.
 template <class S, class Block>
-S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
-    Buffer<S> sums((n + sum_block - 1) / sum_block);
+S blocked_sum(Cpu exec, std::size_t n, Block const& block, Buffer<S>& sums) {
+    sums.resize((n + sum_block - 1) / sum_block);
     parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
     return interleaved_sum<S>(sums.size(), sums.data());
+}
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums;
+    return blocked_sum<S>(exec, n, block, sums);
 }
 
 /// total / n; 0 if n is 0
@@ -31477,9 +32028,55 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
     return mean_of(total, static_cast<double>(n));
 }
 
+/// mean_of a total of blocks; small_sum(k) is the sum of block k times mean_factor.
+ROWAN_NO_EXEC_CHECK
+template <class S, class SmallSum>
+ROWAN_HD S mean_of_blocks(S const& total, double n, std::size_t blocks, SmallSum const& small_sum) {
+    if (n == 0) return constant<S>(0.0);
+    return mean_of_sum(total, n, [&] {
+        S sum = constant<S>(0.0);
+        for (std::size_t k = 0; k < blocks; ++k) sum = plus(sum, small_sum(k));
+        return sum;
+    });
+}
+
+/// The sum of block k of n terms times mean_factor, from that without it.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Term>
+ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
+    if constexpr (is_machine_float<S>) {
+        if (is_finite(sum)) return product(sum, mean_factor<S>);
+        std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;
+        double all = 0;
+        for (std::size_t i = begin; i < end; ++i) all += static_cast<double>(term.small(i));
+        return static_cast<S>(all);
+    } else {
+        return sum;
+    }
+}
+
+/// A number, and the same times mean_factor.
+template <class S>
+struct LossTerm {
+    S const* losses;
+    ROWAN_HD S operator()(std::size_t i) const { return losses[i]; }
+    ROWAN_HD S small(std::size_t i) const { return product(losses[i], constant<S>(mean_factor<double>)); }
+};
+
 /// p, q -> (p - q)²
 struct squared_difference {
     ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
+};
+
+/// (a[i] - b[i])², and the same times mean_factor.
+template <class T>
+struct SquaredDifferenceTerm {
+    using S = sum_t<T>;
+    T const *a, *b;
+    ROWAN_HD S operator()(std::size_t i) const { return squared_difference{}(load<S>(a + i), load<S>(b + i)); }
+    ROWAN_HD S small(std::size_t i) const {
+        return squared{}(product(S(load<S>(a + i) - load<S>(b + i)), constant<S>(mean_factor_root<double>)));
+    }
 };
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
@@ -31495,23 +32092,36 @@ struct Totals<Cpu> {
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
         using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        store_total(exec, n, mean, count, LossTerm<S>{losses}, out, [&](std::size_t begin, std::size_t end) {
             return interleaved_sum<S>(end - begin, losses + begin);
         });
-        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
-        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
     }
 
     /// The sum of the squared differences of n elements, or their mean.
     template <class T>
     static void of_squares(Cpu exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
         using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            std::array<S, sum_block> squares;
-            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, squares.data());
-        });
-        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
+        store_total(exec, n, mean, static_cast<double>(n), SquaredDifferenceTerm<T>{a, b}, out,
+                    [&](std::size_t begin, std::size_t end) {
+                        std::array<S, sum_block> squares;
+                        zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+                        return interleaved_sum<S>(end - begin, squares.data());
+                    });
+    }
+
+private:
+    template <class T, class Term, class Block>
+    static void store_total(Cpu exec, std::size_t n, bool mean, double count, Term const& term, T* out,
+                            Block const& block) {
+        using S = sum_t<T>;
+        Buffer<S> sums;
+        S total = blocked_sum<S>(exec, n, block, sums);
+        if (mean) {
+            total = mean_of_blocks(total, count, sums.size(),
+                                   [&](std::size_t k) { return small_sum_of(S(sums[k]), k, n, term); });
+        }
+        *out = dtype<T>::narrow(total);
     }
 };
 
@@ -38188,296 +38798,6 @@ private:
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// The constants of exp for a floating-point type.
-template <class S>
-struct exp_traits;
-template <>
-struct exp_traits<float> {
-    using bits = std::int32_t;
-    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
-    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
-    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
-};
-template <>
-struct exp_traits<double> {
-    using bits = std::int64_t;
-    static constexpr double log2_high = 0x1.62e42feep-1;
-    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
-    static constexpr double least = -708.0, greatest = 709.0;
-};
-
-/// x rounded to half the bits of its mantissa, so that its square is exact (Veltkamp).
-ROWAN_FORMULA V upper_half(V const& x) {
-    V const c = product(x, constant<V>(std::is_same_v<typename lane_of<V>::type, float> ? 4097.0 : 134217729.0));
-    return rounded(c - rounded(c - x));
-}
-
-/// 2^n for an integer n, where 2^n is a normal number.
-ROWAN_FORMULA V power_of_two(V const& n) {
-    using S = typename lane_of<V>::type;
-    using B = typename exp_traits<S>::bits;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    // The low bits of n + bias + 2^mantissa are n + bias.
-    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
-                                      static_cast<double>(B{1} << mantissa));
-    if constexpr (is_register<V>) {
-        auto const bits = detail::bit_cast<typename V::template of<B>>(shifted);
-        return detail::bit_cast<V>(bits << mantissa);
-    } else {
-        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
-    }
-}
-
-/// The nearest integer, for |x| < 2^(mantissa bits - 2).
-ROWAN_FORMULA V nearest_integer(V const& x) {
-    // Adding and subtracting this number rounds.
-    constexpr double round =
-        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
-    return rounded(x + constant<V>(round)) - constant<V>(round);
-}
-
-/// The integer n with 2^n nearest to exp(x).
-ROWAN_FORMULA V nearest_power(V const& x) { return nearest_integer(product(x, constant<V>(1.4426950408889634))); }
-
-/// The terms of the polynomial below: a fold, as at -O2 compilers do not unroll loops.
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t size, std::size_t... i>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size], std::index_sequence<i...>) {
-    V y = constant<V>(c[0]);
-    ((y = product(y, u) + constant<V>(c[i + 1])), ...);
-    return y;
-}
-/// c[0] · uⁿ + c[1] · uⁿ⁻¹ + … + c[n]
-ROWAN_NO_EXEC_CHECK
-template <class V, std::size_t size>
-ROWAN_HD_INLINE V polynomial(V const& u, double const (&c)[size]) {
-    return polynomial(u, c, std::make_index_sequence<size - 1>());
-}
-
-/// exp(r) - 1 - r for |r| <= log(2) / 2, with an error of 3e-9 for float and 1e-17 for double: the sums of even and of odd
-/// powers apart, so that half as many operations wait for one another. The terms are Taylor's for double, and for float
-/// those of the least greatest error.
-ROWAN_FORMULA V exponential_rest(V const& r) {
-    V const square = product(r, r);
-    auto const sum = [&](auto const& even, auto const& odd) ROWAN_INLINED {
-        return product(square, V(polynomial(square, even) + product(r, polynomial(square, odd))));
-    };
-    if constexpr (std::is_same_v<typename lane_of<V>::type, float>) {
-        constexpr double even[] = {0x1.6a5228p-10, 0x1.5558aap-5, 0x1.fffffcp-2},
-                         odd[] = {0x1.12396cp-7, 0x1.555492p-3};
-        return sum(even, odd);
-    } else {
-        constexpr double even[] = {1.0 / 479001600, 1.0 / 3628800, 1.0 / 40320, 1.0 / 720, 1.0 / 24, 1.0 / 2},
-                         odd[] = {1.0 / 6227020800, 1.0 / 39916800, 1.0 / 362880, 1.0 / 5040, 1.0 / 120, 1.0 / 6};
-        return sum(even, odd);
-    }
-}
-
-/// exp(x) = 2^n · (1 + tail) for |x| < 2^(mantissa bits - 2), where n is an integer.
-ROWAN_FORMULA void reduced_exponential(V const& x, V& n, V& tail) {
-    using traits = exp_traits<typename lane_of<V>::type>;
-    n = nearest_power(x);
-    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
-    tail = r + exponential_rest(r);
-}
-
-/// x limited to [least, most]; NaN propagates.
-ROWAN_FORMULA V limited(V const& x, double least, double most) {
-    return smaller(constant<V>(most), larger(constant<V>(least), x));
-}
-
-/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
-/// requires   x in [least, greatest] of exp_traits, or NaN, which propagates
-ROWAN_FORMULA void exp_parts(V const& x, V& scale, V& tail) {
-    V n;
-    reduced_exponential(x, n, tail);
-    scale = power_of_two(n);
-    tail = product(scale, tail);
-}
-
-/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
-/// use std::exp or an `exp` that ADL finds.
-ROWAN_FORMULA V exponential(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        using traits = exp_traits<typename lane_of<V>::type>;
-        V scale, tail;
-        exp_parts(limited(x, traits::least, traits::greatest), scale, tail);
-        return scale + tail;
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
-ROWAN_FORMULA V exponential_of_negative(V const& x) {
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
-        return choose(x < least, constant<V>(0.0), exponential(x));
-    } else {
-        return exponential(x);
-    }
-}
-
-/// exp(x) for all x, also where it is subnormal, 0 or infinite; within 1.5 units in the last place where it is normal.
-ROWAN_FORMULA V exponential_of_any(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        constexpr double least = std::is_same_v<S, float> ? -104.0 : -746.0,
-                         most = -least;  // exp is 0 and infinite there
-        V n, tail;
-        reduced_exponential(limited(x, least, most), n, tail);
-        // 2^n need not be a normal number, but the two factors are.
-        V const half = nearest_integer(product(n, constant<V>(0.5)));
-        return product(product(power_of_two(half), V(constant<V>(1.0) + tail)), power_of_two(V(n - half)));
-    } else {
-        return exp_of(x);
-    }
-}
-
-/// 1 / (1 + exp(-x)), but at least 1 / (1 + exp(88)) for float.
-ROWAN_FORMULA V logistic(V const& x) {
-    V const one = constant<V>(1.0);
-    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
-}
-
-/// x / (1 + exp(t)) for all x and t, with an accurate tail: 0 for t = infinity, where the sign is that of x. It has the
-/// bits of the formula where exp(t) < 2^64. With x = 1, the logistic function of -t.
-ROWAN_FORMULA V over_one_plus_exponential(V const& x, V const& t) {
-    using S = typename lane_of<V>::type;
-    V const one = constant<V>(1.0);
-    if constexpr (is_machine_float<S>) {
-        if (!any(!(t < constant<V>(44.0)) || !(t > constant<V>(-87.0)))) {
-            V scale, tail;
-            exp_parts(t, scale, tail);
-            return quotient(x, V(one + V(scale + tail)));
-        }
-    }
-    // An infinite x need not be multiplied by 0.
-    V const from = choose(t > constant<V>(1400.0), limited(x, -1.0, 1.0), x);
-    if constexpr (is_machine_float<S>) {
-        constexpr double most = std::is_same_v<S, float> ? 174.0 : 1400.0;
-        V n, tail;
-        reduced_exponential(limited(t, -most, most), n, tail);
-        V const half = nearest_integer(product(n, constant<V>(0.5))), rest = n - half;
-        V const first = product(power_of_two(half), V(one + tail));
-        auto const large = n > constant<V>(64.0);  // 1 + exp(t) is exp(t) = first · 2^rest, which may be infinite
-        V const y = quotient(from, V(choose(large, first, V(one + product(first, power_of_two(rest))))));
-        return product(y, power_of_two(V(choose(large, V(constant<V>(0.0) - rest), constant<V>(0.0)))));
-    } else {
-        return quotient(from, V(one + exp_of(t)));
-    }
-}
-
-/// s = 1 / (1 + exp(-x)) and s · (1 - s), both with an accurate tail.
-template <class V>
-struct Logistic {
-    V value, slope;
-};
-ROWAN_FORMULA Logistic<V> logistic_and_slope(V const& x) {
-    V const zero = constant<V>(0.0), one = constant<V>(1.0);
-    V const e = exponential_of_any(smaller(x, V(zero - x))), high = quotient(one, V(one + e));
-    V const low = product(e, high);
-    return {choose(x < zero, low, high), product(low, high)};
-}
-
-/// exp(x) - 1 for x <= 88, accurate for small x, too.
-ROWAN_FORMULA V exponential_minus_one(V const& x) {
-    V const one = constant<V>(1.0);
-    if constexpr (is_machine_float<typename lane_of<V>::type>) {
-        V scale, tail;
-        exp_parts(larger(constant<V>(exp_traits<typename lane_of<V>::type>::least), x), scale, tail);
-        return (scale - one) + tail;
-    } else {
-        return exp_of(x) - one;
-    }
-}
-
-/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-ROWAN_FORMULA V hyperbolic_tangent(V const& x) {
-    V const zero = constant<V>(0.0);
-    V const t = exponential_minus_one(product(smaller(x, V(zero - x)), constant<V>(2.0)));
-    V const y = quotient(t, V(t + constant<V>(2.0)));
-    return choose(x < zero, y, V(zero - y));
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/logarithm.hpp: log and log(1 + x), with the same bits for SIMD registers and scalars.
-
-namespace rowan::inline v0::detail {
-
-/// x = 2^k · m for a normal x > 0, with m in [sqrt(1/2), sqrt(2)).
-ROWAN_FORMULA void split_power(V const& x, V& k, V& m) {
-    using S = typename lane_of<V>::type;
-    using B = std::make_unsigned_t<typename exp_traits<S>::bits>;
-    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    constexpr double bias = std::numeric_limits<S>::max_exponent - 1;
-    constexpr B root = bit_cast<B>(static_cast<S>(0.70710678118654752440)), one = bit_cast<B>(S(1));
-    // The bits of 2^mantissa + e are those of 2^mantissa, plus e.
-    constexpr S magic = static_cast<S>(B{1} << mantissa);
-    auto const parts = [&](auto bits, auto const& shifted_right) {
-        bits = bits + (one - root);
-        k = detail::bit_cast<V>(decltype(bits)(shifted_right(bits) + bit_cast<B>(magic))) -
-            constant<V>(static_cast<double>(magic) + bias);
-        m = detail::bit_cast<V>(decltype(bits)((bits & B((B{1} << mantissa) - 1)) + root));
-    };
-    if constexpr (is_register<V>) {
-        using Bits = typename V::template of<B>;
-        parts(detail::bit_cast<Bits>(x), [](Bits const& bits) { return Bits(bits >> mantissa); });
-    } else {
-        parts(bit_cast<B>(x), [](B bits) { return static_cast<B>(bits >> mantissa); });
-    }
-}
-
-/// log(x), within 1 unit in the last place; -infinity for 0, NaN for negative numbers. Other types than float and
-/// double use std::log or a `log` that ADL finds.
-/// With f = m - 1 and s = f / (2 + f): log(1 + f) = 2 atanh(s) = f - (f²/2 - s · (f²/2 + 2 s² (1/3 + s²/5 + …))).
-ROWAN_FORMULA V logarithm(V const& x) {
-    using S = typename lane_of<V>::type;
-    if constexpr (is_machine_float<S>) {
-        using limits = std::numeric_limits<S>;
-        constexpr int terms = std::is_same_v<S, float> ? 5 : 11;
-        constexpr double least = static_cast<double>(limits::min()), most = static_cast<double>(limits::max());
-        constexpr double infinity = std::numeric_limits<double>::infinity(),
-                         nan = std::numeric_limits<double>::quiet_NaN();
-        constexpr double to_normal =
-            2 / static_cast<double>(limits::epsilon());  // a subnormal number times this is normal
-        V const zero = constant<V>(0.0);
-        auto const small = x < constant<V>(least);
-        V k, m;
-        split_power(choose(small, product(x, constant<V>(to_normal)), x), k, m);
-        k = choose(small, V(k - constant<V>(limits::digits)), k);
-        V const f = m - constant<V>(1.0), s = quotient(f, V(f + constant<V>(2.0))), z = product(s, s);
-        V series = constant<V>(2.0 / (2 * terms + 1));
-        [&]<int... i>(std::integer_sequence<int, i...>) {  // a fold, as in polynomial
-            ((series = product(series, z) + constant<V>(2.0 / (2 * (terms - i) - 1))), ...);
-        }
-        (std::make_integer_sequence<int, terms - 1>());
-        V const half_square = product(product(f, f), constant<V>(0.5));
-        V const low =
-            product(s, V(half_square + product(z, series))) + product(k, constant<V>(exp_traits<S>::log2_low));
-        V const y = product(k, constant<V>(exp_traits<S>::log2_high)) - ((half_square - low) - f);
-        V const finite = choose(x > constant<V>(most), x, y);
-        V const positive = choose(x > zero, finite, V(zero - constant<V>(infinity)));
-        return choose(x >= zero, positive, constant<V>(nan));
-    } else {
-        return log_of(x);
-    }
-}
-
-/// log(1 + x) for x in [0, 1], within 3 units in the last place.
-ROWAN_FORMULA V logarithm_of_one_plus(V const& x) {
-    V const one = constant<V>(1.0);
-    V const u = one + x;
-    return logarithm(u) + quotient(V(x - (u - one)), u);
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/op/detail/power.hpp: powers, with the same bits for SIMD registers and scalars.
 
 namespace rowan::inline v0::detail {
@@ -39712,29 +40032,66 @@ constexpr void check_norm_epsilon(double epsilon) {
     if (!(epsilon >= 0 && epsilon - epsilon == 0)) throw ValueError("epsilon", epsilon, "0 or more");
 }
 
-/// total / n
-ROWAN_NO_EXEC_CHECK
+/// 1 / √square
+ROWAN_FORMULA V inverse_root(V const& square) { return quotient(constant<V>(1.0), square_root(square)); }
+
+/// epsilon · factor²; false if that of the numbers to which epsilon is added is lost in it.
 template <class S>
-ROWAN_HD_INLINE S mean_of_sum(S const& total, std::size_t n) {
-    return quotient(total, constant<S>(static_cast<double>(n)));
+ROWAN_HD_INLINE bool scale_epsilon(double epsilon, S const& factor, S& scaled) {
+    double const e = epsilon * static_cast<double>(factor) * static_cast<double>(factor);
+    if (!(e <= static_cast<double>(1 / least_squares<S>))) return false;
+    scaled = static_cast<S>(e);
+    return true;
 }
 
-/// 1 / √(variance + epsilon)
-ROWAN_NO_EXEC_CHECK
-template <class S>
-ROWAN_HD_INLINE S inverse_deviation(S const& variance, double epsilon) {
-    return quotient(constant<S>(1.0), square_root(S(variance + constant<S>(epsilon))));
+/// Calls f(k, number) for each lane of V whose number is wanted(number); f may change the number.
+template <class V, class Wanted, class F>
+ROWAN_HD_INLINE void mend_lanes(V& x, Wanted const& wanted, F const& f) {
+    if constexpr (is_register<V>) {
+        typename V::value_type lanes[V::size];
+        x.store(lanes);
+        bool any = false;
+        for (auto const& lane : lanes) any |= wanted(lane);
+        if (!any) return;
+        for (std::size_t k = 0; k < V::size; ++k) {
+            if (wanted(lanes[k])) f(k, lanes[k]);
+        }
+        x = V::load(lanes);
+    } else {
+        if (wanted(x)) f(0, x);
+    }
+}
+
+/// The mean of the terms of rows, as many as V has lanes, from their sums.
+template <class V, class Pass>
+ROWAN_HD_INLINE V mean_of_terms(Pass const& pass, std::size_t row, std::size_t width, V const& sums) {
+    using S = typename lane_of<V>::type;
+    V means = quotient(sums, constant<V>(static_cast<double>(width)));
+    if constexpr (is_machine_float<S>) {
+        mend_lanes(
+            means, [](S const& mean) { return !is_finite(mean); },
+            [&](std::size_t k, S& mean) {
+                mean = mean_of_sum(mean, static_cast<double>(width), [&] {
+                    S sum = 0;
+                    for (std::size_t i = 0; i < width; ++i)
+                        sum = plus(sum, product(pass.template at<S>(row + k, i), mean_factor<S>));
+                    return sum;
+                });
+            });
+    }
+    return means;
 }
 
 /// The numbers of a row.
 template <class S>
-struct FourNumbers {
-    S x[4];
+struct FiveNumbers {
+    S x[5];
     ROWAN_HD_INLINE S operator[](std::size_t i) const { return x[i]; }
 };
 
-/// Rows with some numbers each: the mean, 1 / √(variance + epsilon), and two more of a gradient. The means of all rows
-/// come first, then the second numbers …
+/// Rows with some numbers each: the mean, 1 / √(variance + epsilon), the power of two by which x is multiplied before
+/// (1 unless a square of another row overflows or vanishes), and two more of a gradient. The means of all rows come
+/// first, then the second numbers …
 template <class T, class Numbers = sum_t<T>*>
 struct NormOfRows {
     T const* x;
@@ -39742,10 +40099,12 @@ struct NormOfRows {
     std::size_t count, rows, width;
     double epsilon;
 
+    static constexpr bool scales = is_machine_float<sum_t<T>>;  // other types have the factor 1
+
     /// That of one row, with a copy of its numbers: writing results does not change them.
-    NormOfRows<T, FourNumbers<sum_t<T>>> of_row(std::size_t row) const {
+    NormOfRows<T, FiveNumbers<sum_t<T>>> of_row(std::size_t row) const {
         sum_t<T> const *const n = numbers + row, *const last = n + (count - 2) * rows;
-        return {x, {{n[0], n[rows], last[0], last[rows]}}, count, rows, width, epsilon};
+        return {x, {{n[0], n[rows], n[2 * rows], last[0], last[rows]}}, count, rows, width, epsilon};
     }
 
     template <class V>
@@ -39765,7 +40124,28 @@ struct NormOfRows {
         return V(load<V>(x + row * width + column) - number<V>(row, 0));
     }
     ROWAN_FORMULA V at(std::size_t row, std::size_t column) const {
-        return product(centered<V>(row, column), number<V>(row, 1));
+        V a = load<V>(x + row * width + column);
+        if constexpr (scales) a = product(a, number<V>(row, 2));
+        return product(V(a - number<V>(row, 0)), number<V>(row, 1));
+    }
+
+    /// Stores the numbers of a row again, those of the row times a power of two, unless its variance is lost in epsilon.
+    ROWAN_HD void scale_row(std::size_t row) const {
+        using S = sum_t<T>;
+        T const* const a = x + row * width;
+        if (width == 0) return;
+        S const f = unit_factor(greatest_size<S>(width, a)), n = static_cast<S>(static_cast<double>(width));
+        S e = 0;
+        if (!scale_epsilon(epsilon, f, e)) return;
+        S const first = product(load<S>(a), f);
+        S sum = 0, squares = 0;
+        for (std::size_t i = 0; i < width; ++i) sum = plus(sum, S(product(load<S>(a + i), f) - first));
+        S const mean = plus(first, quotient(sum, n));
+        for (std::size_t i = 0; i < width; ++i)
+            squares = plus(squares, squared{}(S(product(load<S>(a + i), f) - mean)));
+        set(row, 0, mean);
+        set(row, 1, inverse_root(S(quotient(squares, n) + e)));
+        set(row, 2, f);
     }
 };
 
@@ -39783,7 +40163,7 @@ struct MeanOfRow {
     ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
         if (norm.width == 0) return;
         V const first = firsts<V>(row, std::make_index_sequence<lanes_in<V>>());
-        norm.set(row, 0, plus(first, mean_of_sum(sum, norm.width)));
+        norm.set(row, 0, plus(first, quotient(sum, constant<V>(static_cast<double>(norm.width)))));
     }
 
 private:
@@ -39808,7 +40188,16 @@ struct VarianceOfRow {
         return squared{}(norm.template centered<V>(row, column));
     }
     ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
-        norm.set(row, 1, inverse_deviation(mean_of_sum(sum, norm.width), norm.epsilon));
+        V const variance = quotient(sum, constant<V>(static_cast<double>(norm.width)));
+        V square = variance + constant<V>(norm.epsilon);
+        norm.set(row, 1, inverse_root(square));
+        norm.set(row, 2, constant<V>(1.0));
+        if constexpr (NormOfRows<T>::scales) {
+            using S = sum_t<T>;
+            mend_lanes(
+                square, [](S const& one) { return !has_squares(one); },
+                [&](std::size_t k, S&) { norm.scale_row(row + k); });
+        }
     }
 };
 
@@ -39860,9 +40249,11 @@ struct GradOfRows {
         return product(load<V>(out_grad + row * norm.width + column), load<V>(scale + column));
     }
     ROWAN_FORMULA void at(std::size_t row, std::size_t column) const {
-        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 3));
-        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 2)) - along);
-        store(product(rest, norm.template number<V>(row, 1)), to + row * norm.width + column);
+        V const along = product(norm.template at<V>(row, column), norm.template number<V>(row, 4));
+        V const rest = V(V(scaled<V>(row, column) - norm.template number<V>(row, 3)) - along);
+        V slope = product(rest, norm.template number<V>(row, 1));
+        if constexpr (Norm::scales) slope = product(slope, norm.template number<V>(row, 2));
+        store(slope, to + row * norm.width + column);
     }
 };
 
@@ -39875,7 +40266,7 @@ struct MeanOfGrad {
         return grad.template scaled<V>(row, column);
     }
     ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
-        grad.norm.set(row, 2, mean_of_sum(sum, grad.norm.width));
+        grad.norm.set(row, 3, mean_of_terms(*this, row, grad.norm.width, sum));
     }
 };
 
@@ -39888,7 +40279,7 @@ struct MeanOfGradByNorm {
         return product(grad.template scaled<V>(row, column), grad.norm.template at<V>(row, column));
     }
     ROWAN_FORMULA void done(std::size_t row, V const& sum) const {
-        grad.norm.set(row, 3, mean_of_sum(sum, grad.norm.width));
+        grad.norm.set(row, 4, mean_of_terms(*this, row, grad.norm.width, sum));
     }
 };
 
@@ -39915,6 +40306,10 @@ struct SquaredDeviation {
     ROWAN_HD_INLINE V at(std::size_t row, std::size_t column) const {
         return squared{}(norm.template centered<V>(row, column));
     }
+    ROWAN_HD sum_t<T> small(std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        return squared{}(product(norm.template centered<S>(row, column), constant<S>(mean_factor_root<double>)));
+    }
 };
 
 /// x - that of the first row, for a mean as in MeanOfRow.
@@ -39933,26 +40328,75 @@ template <class T>
 struct MeansFromFirstRow {
     T const* x;
     sum_t<T>* sums;
-    std::size_t n;
+    std::size_t n, width;
     ROWAN_KERNEL void operator()(std::size_t k) const {
-        sums[k] = plus(load<sum_t<T>>(x + k), mean_of_sum(sums[k], n));
+        using S = sum_t<T>;
+        S const size = constant<S>(static_cast<double>(n)), first = load<S>(x + k);
+        if constexpr (is_machine_float<S>) {
+            if (!is_finite(sums[k])) {
+                S const from = product(first, mean_factor<S>);
+                S sum = 0;
+                for (std::size_t i = 0; i < n; ++i)
+                    sum = plus(sum, S(product(load<S>(x + i * width + k), mean_factor<S>) - from));
+                sums[k] = quotient(plus(from, quotient(sum, size)), mean_factor<S>);
+                return;
+            }
+        }
+        sums[k] = plus(first, quotient(sums[k], size));
     }
 };
 
-/// Divides sums in place by n.
-template <class S>
+/// Makes means of the sums of a term over n rows, in place.
+template <class S, class Term>
 struct MeansOfSums {
+    Term term;
     S* sums;
     std::size_t n;
-    ROWAN_HD void operator()(std::size_t k) const { sums[k] = mean_of_sum(sums[k], n); }
+    ROWAN_HD void operator()(std::size_t k) const {
+        sums[k] = mean_of_sum(sums[k], static_cast<double>(n), [&] {
+            S sum = constant<S>(0.0);
+            for (std::size_t i = 0; i < n; ++i) sum = plus(sum, term.small(i, k));
+            return sum;
+        });
+    }
 };
 
-/// Replaces variances in place by 1 / √(variance + epsilon).
-template <class S>
+/// A term that is multiplied by mean_factor for a sum again.
+template <class S, class Term>
+struct SmallTerm {
+    Term term;
+    ROWAN_HD S small(std::size_t row, std::size_t column) const {
+        return product(term.template at<S>(row, column), constant<S>(mean_factor<double>));
+    }
+};
+
+/// Replaces variances in place by 1 / √(variance + epsilon). If they are those of n > 0 rows, squares that overflow or
+/// vanish are formed again.
+template <class T>
 struct InvertDeviations {
+    using S = sum_t<T>;
+    NormOfColumns<T> norm;
     S* variance;
+    std::size_t n;
     double epsilon;
-    ROWAN_HD void operator()(std::size_t k) const { variance[k] = inverse_deviation(variance[k], epsilon); }
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        S const square = variance[k] + constant<S>(epsilon);
+        variance[k] = inverse_root(square);
+        if constexpr (is_machine_float<S>) {
+            if (n != 0 && !has_squares(square)) again(k);
+        }
+    }
+
+private:
+    ROWAN_HD void again(std::size_t k) const {
+        auto const centered = [&](std::size_t i) { return norm.template centered<S>(i, k); };
+        S const f = unit_factor(greatest_of<S>(0, n, centered));
+        S e = 0, squares = 0;
+        if (!scale_epsilon(epsilon, f, e)) return;
+        for (std::size_t i = 0; i < n; ++i) squares = plus(squares, squared{}(product(centered(i), f)));
+        variance[k] = product(inverse_root(S(quotient(squares, static_cast<S>(static_cast<double>(n))) + e)), f);
+    }
 };
 
 /// to = momentum · moving + (1 - momentum) · now
@@ -40034,9 +40478,10 @@ public:
         training = training && n != 0;
         if (training) {
             column_sums<S>(exec, n, width, std::tuple{ColumnSum{FromFirstRow<T>{x.data(), width}, means}});
-            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
-            column_sums<S>(exec, n, width, std::tuple{ColumnSum{SquaredDeviation<T>{norm}, deviations}});
-            Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
+            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n, width});
+            SquaredDeviation<T> const term{norm};
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{term, deviations}});
+            Loops::each(exec, width, 1, MeansOfSums<S, SquaredDeviation<T>>{term, deviations, n});
         } else {
             Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
             Loops::template zip<S>(exec, width, same_number{}, deviations, variance.data());
@@ -40046,7 +40491,21 @@ public:
             Loops::template zip<S>(exec, width, move, next_mean, mean.data(), means);
             Loops::template zip<S>(exec, width, move, next_variance, variance.data(), deviations);
         }
-        Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
+        if constexpr (std::is_same_v<D, Cpu> && is_machine_float<S>) {
+            for (std::size_t k = 0; training && k < width; ++k)
+                check_variance(k, deviations[k], next_variance == nullptr ? nullptr : next_variance + k);
+        }
+        Loops::each(exec, width, 1, InvertDeviations<T>{norm, deviations, training ? n : 0, options.epsilon});
+    }
+
+private:
+    /// Throws if a variance of finite elements, or the next moving one, is infinite in its type.
+    template <class M>
+    static void check_variance(std::size_t column, S const& variance, M const* next) {
+        bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
+        if (!(variance > greatest_normal<S>) && moves) return;
+        throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
+                         static_cast<double>(variance), "at most the largest number of its type");
     }
 };
 
@@ -40095,7 +40554,8 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 /// distance. M is the type of x or dtype<T>::sum.
 /// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
 /// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
-///          not finite, or momentum is not in [0, 1]
+///          not finite, or momentum is not in [0, 1], or, on Cpu and in training, the variance of a column of finite
+///          elements, or its next moving one, is above the largest number of its type
 /// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
 ///          of x
 template <class T, device D, class M = T>
@@ -40141,14 +40601,17 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
                                            static_cast<M*>(nullptr));
     auto sums = Loops::template scratch<S>(exec, 2 * width);
     S *const grad = sums.data(), *const along = grad + width;
-    detail::column_sums<S>(
-        exec, n, width,
-        std::tuple{
-            detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), width}, grad},
-            detail::ColumnSum{detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along}});
+    detail::MatrixElement<T> const of_grad{out_grad.data(), width};
+    detail::TimesNorm<detail::NormOfColumns<T>, T> const by_norm{columns.norm, out_grad.data()};
+    detail::column_sums<S>(exec, n, width,
+                           std::tuple{detail::ColumnSum{of_grad, grad}, detail::ColumnSum{by_norm, along}});
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
-    if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
+    if (n != 0) {
+        Loops::each(exec, width, 1, detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
+        Loops::each(exec, width, 1,
+                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
+    }
     Loops::template each_of_rows<S>(exec, n, width, width,
                                     detail::GradOfColumns<T>{.norm = columns.norm,
                                                              .grad_mean = training ? grad : nullptr,
@@ -45344,9 +45807,17 @@ struct smooth_l1_formula {
     }
 
     ROWAN_FORMULA static V value(V const& x, V const& y, SmoothL1Options const& o) {
-        V const d = x - y, size = size_of(d);
-        V const curve = quotient(product(product(d, d), constant<V>(0.5)), constant<V>(o.beta));
-        return choose(size < constant<V>(o.beta), curve, V(size - constant<V>(o.beta / 2)));
+        using S = typename lane_of<V>::type;
+        V const d = x - y, size = size_of(d), square = product(d, d);
+        V const line = size - constant<V>(o.beta / 2);
+        auto const share = [&](V const& of) { return quotient(product(of, constant<V>(0.5)), constant<V>(o.beta)); };
+        if constexpr (is_machine_float<S>) {  // where d² overflows or vanishes, once more d after the division
+            auto const fits = (square >= V(least_normal<S>)) & (square <= V(greatest_normal<S>));
+            V const part = share(choose(fits, square, d));
+            return choose(size < constant<V>(o.beta), V(choose(fits, part, product(part, d))), line);
+        } else {
+            return choose(size < constant<V>(o.beta), share(square), line);
+        }
     }
     ROWAN_FORMULA static V slope(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, zero = constant<V>(0.0), one = constant<V>(1.0);
@@ -45873,248 +46344,6 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
 };
 
 }  // namespace rowan::inline v0
-
-// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
-// of the numbers overflows or vanishes.
-
-namespace rowan::inline v0::detail {
-
-/// to *= from
-struct multiply_lanes {
-    static constexpr double start = 1.0;
-    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
-};
-
-/// x, or `other` where x is zero
-struct UnlessZero {
-    double other;
-    ROWAN_FORMULA V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
-    }
-};
-
-/// 1 where x is zero, else 0
-struct IsZero {
-    ROWAN_FORMULA V operator()(V const& x) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
-    }
-};
-
-/// x where `count` is `wanted`, else 0
-struct WhereCount {
-    double wanted;
-    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
-        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
-    }
-};
-
-/// The gradient of a product: `all` / x, or `others` where x is zero.
-struct ShareOfProduct {
-    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
-        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
-    }
-};
-
-/// Whether x is neither infinite nor NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_finite(S const& x) {
-    return x - x == 0;
-}
-
-template <class S>
-inline constexpr S least_normal = std::numeric_limits<S>::min();
-template <class S>
-inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
-template <class S>
-inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
-
-/// Whether x is finite, and not less than the smallest normal number.
-template <class S>
-ROWAN_HD_INLINE bool is_normal(S const& x) {
-    constexpr S least = least_normal<S>;
-    return is_finite(x) && (x >= least || x <= -least);
-}
-
-/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
-template <class S>
-struct WideProduct {
-    S mantissa = 1;
-    std::int64_t power = 0;
-
-    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
-    ROWAN_HD void multiply(WideProduct const& x) {
-        power += x.power;
-        put(product(mantissa, x.mantissa));
-    }
-    ROWAN_HD void divide(S const& x) {
-        power = -power;
-        S const divisor = take(x);
-        power = -power;
-        put(quotient(mantissa, divisor));
-    }
-
-    /// Adds a finite number.
-    ROWAN_HD void add(S const& x) {
-        WideProduct term;
-        term.multiply(x);
-        if (mantissa == 0) {
-            *this = term;
-        } else if (term.mantissa != 0) {
-            constexpr std::int64_t beyond = 2 * std::numeric_limits<S>::digits;  // of the last bit
-            std::int64_t const up = term.power - power;
-            if (up > beyond) *this = term;
-            if (up < -beyond || up > beyond) return;
-            put(plus(mantissa, product(term.mantissa, power_of_two(static_cast<S>(up)))));
-        }
-    }
-
-    ROWAN_HD S value() const {
-        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
-        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
-        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
-        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
-    }
-
-private:
-    // Adds the power of x to that of the product, and returns the rest.
-    ROWAN_HD S take(S x) {
-        using limits = std::numeric_limits<S>;
-        if (x == 0 || !is_finite(x)) return x;
-        S const size = x < 0 ? -x : x;
-        constexpr S least = least_normal<S>, up = 1 / next_to_one<S>;
-        bool const small = size < least;
-        S k, rest;
-        split_power(small ? product(size, up) : size, k, rest);
-        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
-        return x < 0 ? -rest : rest;
-    }
-    ROWAN_HD void put(S const& x) { mantissa = take(x); }
-};
-
-/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
-template <class S, class T>
-struct MultiplyAgain {
-    AxisReduction r;
-    T const* x;
-    S* products;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        if (!is_normal(products[k])) multiply(k);
-    }
-
-private:
-    ROWAN_HD void multiply(std::size_t k) const {
-        T const* const from = x + r.first_of(k);
-        if (products[k] == 0) {
-            for (std::size_t i = 0; i < r.n; ++i) {
-                if (load<S>(from + r.summed(i)) == 0) return;
-            }
-        }
-        WideProduct<S> all;
-        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
-        products[k] = all.value();
-    }
-};
-
-/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
-/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
-template <class S, class T>
-struct ProductGradsAgain {
-    AxisReduction r;
-    T const *x, *out_grad;
-    S const *nonzero, *scaled;  // the product, and that with the gradient
-    T* to;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        S const g = load<S>(out_grad + k);
-        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
-    }
-
-private:
-    ROWAN_HD void write(std::size_t k, S const& g) const {
-        std::size_t const first = r.first_of(k);
-        WideProduct<S> all;
-        constexpr S infinity = infinity_of<S>;
-        std::size_t zeros = 0, infinite = 0;
-        all.multiply(g);
-        for (std::size_t i = 0; i < r.n; ++i) {
-            S const a = load<S>(x + first + r.summed(i));
-            if (a == 0)
-                ++zeros;
-            else if (is_infinite(a))
-                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
-            else
-                all.multiply(a);
-        }
-        for (std::size_t i = 0; i < r.n; ++i) {
-            std::size_t const at = first + r.summed(i);
-            S const a = load<S>(x + at);
-            WideProduct<S> others = all;
-            if (is_infinite(a))
-                others.multiply(a < 0 ? S(-1) : S(1));
-            else if (a != 0)
-                others.divide(a);
-            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
-            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
-            store(others.value(), to + at);
-        }
-    }
-
-    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/rescaled.hpp: powers of two that scale numbers so that their products neither overflow nor vanish.
-
-namespace rowan::inline v0::detail {
-
-/// Whether the squared norm of a row is far from overflow and from underflow, so that no product of its elements with
-/// those of another such row needs to be scaled. False for NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_middling(S const& square) {
-    constexpr S most = std::is_same_v<S, float> ? S(0x1p60) : S(0x1p500), least = 1 / most;
-    return square >= least && square <= most;
-}
-
-/// A constant, as device code must not call functions of the host.
-template <class S>
-inline constexpr S greatest_normal = std::numeric_limits<S>::max();
-
-/// A power of two whose product with a size >= 0 is close to 1, as far as a normal number is such a power; 1 for 0,
-/// infinity and NaN.
-template <class S>
-ROWAN_HD_INLINE S unit_factor(S const& size) {
-    constexpr S most = std::numeric_limits<S>::max_exponent - 2, least = least_normal<S>;
-    if (!(size > 0) || !(size <= greatest_normal<S>)) return 1;
-    S power, rest;
-    split_power(size < least ? least : size, power, rest);
-    return power_of_two(S(0 - (power > most ? most : power)));
-}
-
-/// The greatest |x| of n numbers; NaN does not count.
-template <class S, class T>
-ROWAN_HD S greatest_size(std::size_t n, T const* x) {
-    S most = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        S const a = load<S>(x + i), size = a < 0 ? -a : a;
-        if (size > most) most = size;
-    }
-    return most;
-}
-
-/// Σ (f · a) · (g · b), in 16 interleaved parts, as interleaved_sum.
-template <class S, class T>
-ROWAN_HD S scaled_dot(std::size_t n, T const* a, S const& f, T const* b, S const& g) {
-    S part[16] = {};
-    for (std::size_t i = 0; i < n; ++i) {
-        S const x = product(product(load<S>(a + i), f), product(load<S>(b + i), g));
-        part[i % 16] = plus(part[i % 16], x);
-    }
-    return tree_sum(part);
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/cosine_rows.hpp: the products of rows of which cosine_similarity and its gradient are made.
 
@@ -47793,8 +48022,8 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
     if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
     auto out = new_tensor<T>(exec, x.shape());
-    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 3);
+    NormOfRows<T> const norm{x.data(), numbers.data(), 3, rows.n, rows.width, options.epsilon};
     MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
@@ -47809,7 +48038,9 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 /// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
 /// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
 /// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
-/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
+/// dtype<T>::sum. Right for all finite rows of float, double and 16-bit types: where squares overflow or vanish, the row
+/// is first multiplied by a power of two. The bits are the same for any number of threads and on every device.
+/// User-defined types need a sqrt.
 /// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
 /// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
 ///          or not an axis of x, or epsilon is negative or not finite
@@ -47867,8 +48098,8 @@ struct layer_norm_param_grad_op
         detail::check_same_shape("out_grad", out_grad, x);
         detail::ElementLoops<D>::check(exec, x, out_grad);
         auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
-        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 3);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 3, rows.n, rows.width, options.epsilon};
         detail::column_sums<S>(
             exec, rows.n, rows.width,
             std::tuple{detail::ColumnSum{detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
@@ -47925,8 +48156,8 @@ struct layer_norm_op
         detail::check_same_shape("out_grad", out_grad, x);
         detail::ElementLoops<D>::check(exec, x, scale, out_grad);
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.n, rows.width, options.epsilon};
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 5);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 5, rows.n, rows.width, options.epsilon};
         detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
         detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
                                                    detail::MeanOfGrad<T>{grad}, detail::VarianceOfRow<T>{norm},
@@ -48493,6 +48724,177 @@ struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_pr
 
 }  // namespace rowan::inline v0
 
+// rowan/op/detail/wide_product.hpp: products of many numbers and their gradients, right also where a product of some
+// of the numbers overflows or vanishes.
+
+namespace rowan::inline v0::detail {
+
+/// to *= from
+struct multiply_lanes {
+    static constexpr double start = 1.0;
+    ROWAN_FORMULA void operator()(V const& from, V& to) const { to = product(to, from); }
+};
+
+/// x, or `other` where x is zero
+struct UnlessZero {
+    double other;
+    ROWAN_FORMULA V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(other), x);
+    }
+};
+
+/// 1 where x is zero, else 0
+struct IsZero {
+    ROWAN_FORMULA V operator()(V const& x) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), constant<V>(1.0), constant<V>(0.0));
+    }
+};
+
+/// x where `count` is `wanted`, else 0
+struct WhereCount {
+    double wanted;
+    ROWAN_FORMULA V operator()(V const& x, V const& count) const {
+        return choose(same_or_nan(count, constant<V>(wanted)), x, constant<V>(0.0));
+    }
+};
+
+/// The gradient of a product: `all` / x, or `others` where x is zero.
+struct ShareOfProduct {
+    ROWAN_FORMULA V operator()(V const& x, V const& all, V const& others) const {
+        return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
+    }
+};
+
+/// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
+template <class S>
+struct WideProduct {
+    S mantissa = 1;
+    std::int64_t power = 0;
+
+    ROWAN_HD void multiply(S const& x) { put(product(mantissa, take(x))); }
+    ROWAN_HD void multiply(WideProduct const& x) {
+        power += x.power;
+        put(product(mantissa, x.mantissa));
+    }
+    ROWAN_HD void divide(S const& x) {
+        power = -power;
+        S const divisor = take(x);
+        power = -power;
+        put(quotient(mantissa, divisor));
+    }
+
+    /// Adds a finite number.
+    ROWAN_HD void add(S const& x) {
+        WideProduct term;
+        term.multiply(x);
+        if (mantissa == 0) {
+            *this = term;
+        } else if (term.mantissa != 0) {
+            constexpr std::int64_t beyond = 2 * std::numeric_limits<S>::digits;  // of the last bit
+            std::int64_t const up = term.power - power;
+            if (up > beyond) *this = term;
+            if (up < -beyond || up > beyond) return;
+            put(plus(mantissa, product(term.mantissa, power_of_two(static_cast<S>(up)))));
+        }
+    }
+
+    ROWAN_HD S value() const {
+        constexpr std::int64_t most = std::numeric_limits<S>::max_exponent - 2;  // 2^±most are normal numbers
+        std::int64_t const p = power > 2 * most ? 2 * most : power < -2 * most ? -2 * most : power;
+        std::int64_t const last = p > most ? most : p < -most ? -most : 0;
+        return product(product(mantissa, power_of_two(static_cast<S>(p - last))), power_of_two(static_cast<S>(last)));
+    }
+
+private:
+    // Adds the power of x to that of the product, and returns the rest.
+    ROWAN_HD S take(S x) {
+        using limits = std::numeric_limits<S>;
+        if (x == 0 || !is_finite(x)) return x;
+        S const size = x < 0 ? -x : x;
+        constexpr S least = least_normal<S>, up = 1 / next_to_one<S>;
+        bool const small = size < least;
+        S k, rest;
+        split_power(small ? product(size, up) : size, k, rest);
+        power += static_cast<std::int64_t>(k) - (small ? limits::digits - 1 : 0);
+        return x < 0 ? -rest : rest;
+    }
+    ROWAN_HD void put(S const& x) { mantissa = take(x); }
+};
+
+/// Multiplies the contributions to a result again, in order, if it is not a normal number, and 0 without a reason.
+template <class S, class T>
+struct MultiplyAgain {
+    AxisReduction r;
+    T const* x;
+    S* products;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!is_normal(products[k])) multiply(k);
+    }
+
+private:
+    ROWAN_HD void multiply(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        if (products[k] == 0) {
+            for (std::size_t i = 0; i < r.n; ++i) {
+                if (load<S>(from + r.summed(i)) == 0) return;
+            }
+        }
+        WideProduct<S> all;
+        for (std::size_t i = 0; i < r.n; ++i) all.multiply(load<S>(from + r.summed(i)));
+        products[k] = all.value();
+    }
+};
+
+/// Writes the gradients of the contributions to a product again, if that of those that are not 0, or its product with the
+/// gradient, is not a normal number: the product of the others and the gradient, also if some are 0 or infinite.
+template <class S, class T>
+struct ProductGradsAgain {
+    AxisReduction r;
+    T const *x, *out_grad;
+    S const *nonzero, *scaled;  // the product, and that with the gradient
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        S const g = load<S>(out_grad + k);
+        if (!is_normal(nonzero[k]) || !(is_normal(scaled[k]) || g == 0)) write(k, g);
+    }
+
+private:
+    ROWAN_HD void write(std::size_t k, S const& g) const {
+        std::size_t const first = r.first_of(k);
+        WideProduct<S> all;
+        constexpr S infinity = infinity_of<S>;
+        std::size_t zeros = 0, infinite = 0;
+        all.multiply(g);
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(x + first + r.summed(i));
+            if (a == 0)
+                ++zeros;
+            else if (is_infinite(a))
+                ++infinite, all.multiply(a < 0 ? S(-1) : S(1));
+            else
+                all.multiply(a);
+        }
+        for (std::size_t i = 0; i < r.n; ++i) {
+            std::size_t const at = first + r.summed(i);
+            S const a = load<S>(x + at);
+            WideProduct<S> others = all;
+            if (is_infinite(a))
+                others.multiply(a < 0 ? S(-1) : S(1));
+            else if (a != 0)
+                others.divide(a);
+            if (infinite > (is_infinite(a) ? 1U : 0U)) others.multiply(infinity);
+            if (zeros > (a == 0 ? 1U : 0U)) others.multiply(S(0));
+            store(others.value(), to + at);
+        }
+    }
+
+    ROWAN_HD static bool is_infinite(S const& a) { return !is_finite(a) && a == a; }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/axis_folds.hpp: means, products, maxima and minima along axes, and their gradients.
 
 namespace rowan::inline v0::detail {
@@ -48501,6 +48903,40 @@ namespace rowan::inline v0::detail {
 struct DividedBy {
     double n;
     ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, constant<V>(n)); }
+};
+
+/// x - x: NaN unless x is finite
+struct from_itself {
+    ROWAN_FORMULA V operator()(V const& x) const { return x - x; }
+};
+
+/// Computes those of `some` means again whose sums overflow.
+template <class S, class T, std::size_t some>
+struct MeansAgain {
+    AxisReduction r;
+    T const* x;
+    S const* sums;  // or means
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t at) const {
+        std::size_t const begin = at * some, left = r.outer * r.width - begin, n = left < some ? left : some;
+        if (some != 1 && interleaved_sum<S>(n, sums + begin, from_itself{}) == 0) return;
+        for (std::size_t k = begin; k < begin + n; ++k) {
+            if (!is_finite(sums[k])) mean(k);
+        }
+    }
+
+private:
+    ROWAN_HD void mean(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        double sum = 0;
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(from + r.summed(i));
+            if (!is_finite(a)) return;  // and so is the mean
+            sum += static_cast<double>(product(a, mean_factor<S>));
+        }
+        store(mean_of_sum(sums[k], static_cast<double>(r.n), [&] { return static_cast<S>(sum); }), to + k);
+    }
 };
 
 /// 1 where x is the result, else 0
@@ -48580,6 +49016,11 @@ struct axis_means {
             fold_axes<S, add_lanes>(exec, r, x, sums);
             ElementLoops<D>::template zip<S>(exec, n, DividedBy{static_cast<double>(r.n)}, out,
                                              static_cast<S const*>(sums));
+            if constexpr (is_machine_float<S>) {
+                constexpr std::size_t some = std::is_same_v<D, Cpu> ? 64 : 1;
+                if (r.n != 1)
+                    ElementLoops<D>::each(exec, (n + some - 1) / some, some, MeansAgain<S, T, some>{r, x, sums, out});
+            }
         };
         if constexpr (std::is_same_v<S, T>) {
             divide(out);
@@ -52590,12 +53031,17 @@ struct MeansOfTop {
         std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
         for (std::size_t q = 0; q < count; ++q) {
-            S sum = constant<S>(0.0);
-            for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
-                S const more = load<S>(at.x + at.place(i, top[k]));
-                sum = k == 0 ? more : plus(sum, more);
-            }
-            store(quotient(sum, constant<S>(static_cast<double>(ks[q]))), out + (i * count + q));
+            auto const sum_times = [&](S const& factor) {
+                S sum = constant<S>(0.0);
+                for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
+                    S const more = product(load<S>(at.x + at.place(i, top[k])), factor);
+                    sum = k == 0 ? more : plus(sum, more);
+                }
+                return sum;
+            };
+            S const mean = mean_of_sum(sum_times(constant<S>(1.0)), static_cast<double>(ks[q]),
+                                       [&] { return sum_times(constant<S>(mean_factor<double>)); });
+            store(mean, out + (i * count + q));
         }
     }
 };
@@ -60519,7 +60965,8 @@ struct rowwise_rmsprop_rule {
         double const shrink = own.kept(last[0]);
         last[0] = static_cast<I>(own.options.step);
         S const mean =
-            quotient(sum_with<Lanes>(g.size(), g.data(), squared{}), constant<S>(static_cast<double>(g.size())));
+            mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
+                        [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
         S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
         store(moment, m.data());
         S const root = square_root(moment) + constant<S>(own.options.epsilon);
@@ -60597,7 +61044,8 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
 ///     p = max(min_shrink, 1 - min(1, learning_rate · decay · age)) · p - learning_rate · g / (√m + epsilon)
 /// A row that is not in `grad` is unchanged; its next step makes up for the decay that it has missed, but at least
 /// min_shrink of the row is kept: with 0, old rows begin anew. A second gradient in one step does not decay, nor does any
-/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad.
+/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad;
+/// where their mean is infinite, m remains so, and the row moves no more.
 ///     rowwise_rmsprop(table, mean_square, last_step, grad, {.learning_rate = rate, .decay = 1e-3, .step = t});
 /// shapes   param [height, ...], mean_square and last_step [height], grad a SelectedRows of that height and row shape, or
 ///          a Tensor of param's shape

@@ -77,6 +77,39 @@ TEST_CASE("batch_norm of one row gives the shift, and of no rows or columns keep
     }
 }
 
+TEST_CASE("batch_norm is right for all columns whose variance is a number, and refuses others in training", "[op]") {
+    Tensor<float> const one{1, 1, 1}, none{0, 0, 0}, mean{1, 2, 3}, variance{4, 5, 6};
+    Tensor<float> const x{{1, 1.5e19F, 1e-30F}, {3, -1.5e19F, -1e-30F}, {1, 1.5e19F, 1e-30F}, {3, -1.5e19F, -1e-30F}};
+    BatchNormAttributes const options{.momentum = 0.5, .epsilon = 0};
+    auto const [out, next_mean, next_variance] = batch_norm(x, one, none, mean, variance, options, true);
+    for (std::size_t i = 0; i < 4; ++i) {
+        for (std::size_t k = 0; k < 3; ++k) CHECK(std::abs(out(i, k) - ((i % 2 == 0) == (k != 0) ? 1 : -1)) < 1e-6F);
+    }
+    CHECK(next_variance(0) == 2.5F);
+    CHECK(std::abs(next_variance(1) / 1.125e38F - 1) < 1e-6F);
+    CHECK(next_variance(2) == 3);
+    Tensor<float> const g{{1, 1, 1}, {2, 2, 2}, {5, 5, 5}, {3, 3, 3}};
+    auto const x_grad = std::get<0>(rowan::batch_norm_grad(Cpu{}, x, one, mean, variance, g, options, true));
+    for (std::size_t i = 0; i < 4; ++i) {
+        CHECK(std::abs(x_grad(i, 1) * 1.5e19F - x_grad(i, 0)) < 1e-5F);
+        CHECK(std::abs(x_grad(i, 2) * 1e-30F - x_grad(i, 0)) < 1e-5F);
+    }
+    Tensor<float> const sum{{3e38F}, {3e38F}, {2e38F}, {2e38F}};  // which overflows, but neither the mean nor a deviation
+    CHECK_THROWS_WITH(batch_norm(sum, Tensor<float>{1}, Tensor<float>{0}, Tensor<float>{0}, Tensor<float>{1}, options, true),
+                      "batch_norm: the variance of x[:, 0] is inf, expected at most the largest number of its type");
+    CHECK(std::get<1>(batch_norm(Tensor<float>{{3e38F}, {3e38F}, {3e38F}}, Tensor<float>{1}, Tensor<float>{0}, Tensor<float>{0}, Tensor<float>{1}, {.momentum = 0}, true)) == Tensor<float>{3e38F});
+    Tensor<float> const large{{0, 1, 1e20F}, {1, 3, -1e20F}};
+    CHECK_THROWS_WITH(batch_norm(large, one, none, mean, variance, options, true), "batch_norm: the variance of x[:, 2] is inf, expected at most the largest number of its type");
+    CHECK_THROWS_AS(rowan::batch_norm_grad(Cpu{}, large, one, mean, variance, large, options, true), rowan::ValueError);
+    CHECK_NOTHROW(batch_norm(large, one, none, mean, variance, options, false));
+    CHECK(std::isnan(std::get<2>(batch_norm(Tensor<float>{{1, INFINITY, 0}, {2, 1, 0}}, one, none, mean, variance, options, true))(1)));
+    using rowan::float16;
+    auto const half = [](float a) { return Tensor<float16>{float16(a)}; };
+    Tensor<float16> const halves{{float16(1000.0F)}, {float16(-1000.0F)}};
+    CHECK_THROWS_WITH(batch_norm(halves, half(1), half(0), half(0), half(1), {.momentum = 0}, true), "batch_norm: the variance of x[:, 0] is 1e+06, expected at most the largest number of its type");
+    CHECK(std::get<2>(batch_norm(halves, half(1), half(0), Tensor<float>{0}, Tensor<float>{1}, {.momentum = 0}, true)) == Tensor<float>{1e6F});
+}
+
 TEST_CASE("batch_norm throws for bad inputs", "[op][bad]") {
     Tensor<float> const x{{1, 2}}, row{1, 2}, three{1, 2, 3};
     CHECK_THROWS_WITH(batch_norm(row, row, row, row, row, {}, true), "x rank is 1, expected 2");

@@ -5,8 +5,12 @@
 
 #include <rowan/op/reduce/reduce_sum.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
+#include <utility>
 
 namespace test_layer_norm {
 
@@ -51,6 +55,47 @@ TEST_CASE("layer_norm of a large mean keeps the variance, and equal elements bec
         CHECK(std::get<0>(rowan::layer_norm_param_grad_op::run(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
         CHECK(std::get<1>(rowan::layer_norm_param_grad_op::run(Cpu{}, none, none)) == Tensor<float>::zeros({shape[1]}));
     }
+}
+
+TEMPLATE_TEST_CASE("layer_norm does not depend on how large or small a row is", "[op]", float, double) {
+    using T = TestType;
+    CHECK(layer_norm(Tensor<T>{{T(1e20), T(-1e20)}}) == Tensor<T>{{1, -1}});
+    auto const ends = layer_norm(Tensor<float>{{3e38F, -3e38F, -3e38F, 3e38F}, {3e38F, 1e38F, 1e38F, 3e38F}});
+    for (std::size_t i = 0; i < ends.size(); ++i) CHECK(std::abs(ends.data()[i] - (i % 4 == 0 || i % 4 == 3 ? 1 : -1)) < 1e-6F);
+    std::size_t const width = 21;
+    auto x = Tensor<T>::from_shape({9, width}), g = x, w = Tensor<T>::from_shape({width});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = static_cast<T>(i * 7919 % 1013) / 512 - 1;
+        g.data()[i] = static_cast<T>(i * 31 % 47) / 16 - 1;
+    }
+    for (std::size_t i = 0; i < width; ++i) w(i) = static_cast<T>(i % 5) - T{1.5};
+    auto const results = [&](Tensor<T> const& of, double epsilon) {
+        LayerNormOptions const o{.epsilon = epsilon};
+        auto [scale_grad, shift_grad] = rowan::layer_norm_param_grad_op::run(Cpu{}, of, g, o);
+        return std::array{layer_norm(of, w, w, o), rowan::layer_norm_op::backward(Cpu{}, of, w, g, o), std::move(scale_grad), std::move(shift_grad)};
+    };
+    double const epsilon = std::is_same_v<T, float> ? 0x1p-7 : 0x1p-20;
+    for (double const of : {0.0, epsilon}) {
+        auto const want = results(x, of);
+        for (int power : {-120, -70, -52, 52, 63, 80, 110}) {
+            if (std::is_same_v<T, double>) power *= 8;
+            auto scaled = x;
+            for (auto& a : scaled) a = std::ldexp(a, power);
+            double const its = std::ldexp(of, 2 * power);
+            double const most = std::is_same_v<T, float> ? 0x1p120 : 0x1p900;
+            if (of != 0 && !(its < most && its > 1 / most)) continue;  // no number of the type
+            auto got = results(scaled, its);
+            for (auto& a : got[1]) a = std::ldexp(a, power);
+            for (std::size_t k = 0; k < got.size(); ++k) {
+                double off = 0;
+                for (std::size_t i = 0; i < want[k].size(); ++i) off = std::max(off, static_cast<double>(std::abs(got[k].data()[i] - want[k].data()[i])));
+                CAPTURE(power, of, k);
+                CHECK(off < (std::is_same_v<T, float> ? 1e-4 : 1e-12));
+            }
+        }
+    }
+    CHECK(std::isnan(layer_norm(Tensor<T>{{1, INFINITY}})(0, 0)));
+    CHECK(layer_norm(Tensor<T>{{T(1e-30), T(-1e-30)}})(0, 0) < T(1e-26));  // epsilon is larger
 }
 
 TEST_CASE("layer_norm throws for bad inputs", "[op][bad]") {

@@ -139,6 +139,16 @@ TEST_CASE("losses of NaN are NaN, and the mean loss of nothing is 0", "[op]") {
 #undef LOST
 }
 
+TEST_CASE("mean losses fit also where their sum or a square overflows, and small squares remain", "[op]") {
+    auto const x = Tensor<float>::full({9000}, 3e38F), zeros = Tensor<float>::zeros({9000});
+    CHECK(std::abs(rowan::huber(x, zeros, {.delta = 1})(0) / 3e38F - 1) < 1e-4F);
+    CHECK(std::abs(rowan::smooth_l1(x, zeros)(0) / 3e38F - 1) < 1e-4F);
+    auto const smooth = rowan::smooth_l1(Tensor<float>{1e20F, 1e-30F, -1e25F, 3, 0}, Tensor<float>{0, 0, 0, 0, 0}, {.beta = 1e30, .reduction = rowan::Reduction::none});
+    CHECK((std::abs(smooth(0) / 5e9F - 1) < 1e-6F && smooth(1) == 0 && std::abs(smooth(2) / 5e19F - 1) < 1e-6F && smooth(4) == 0));
+    auto const small = rowan::smooth_l1(Tensor<float>{1e-30F, -1e-25F}, Tensor<float>{0, 0}, {.beta = 1e-20, .reduction = rowan::Reduction::none});
+    CHECK((std::abs(small(0) / 5e-41F - 1) < 1e-3F && std::abs(small(1) / 5e-31F - 1) < 1e-6F));
+}
+
 TEST_CASE("losses of bfloat16 are computed in float and narrowed once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37}, 1), y = inputs::wild<bfloat16>({37}, 2);
     auto a = Tensor<float>::from_shape({37}), b = a;

@@ -5,6 +5,8 @@
 #include "inputs.hpp"
 
 #include <vector>
+#include <cmath>
+#include <limits>
 
 namespace test_mse {
 
@@ -68,6 +70,15 @@ TEMPLATE_TEST_CASE("mse has the bits of the plain loop, on any number of threads
         test::check_any_threads([&](Cpu exec) { return mse(exec, x, y); });
         test::check_any_threads([&](Cpu exec) { return rowan::mse_op::backward(exec, x, y, mse(x, y)); });
     }
+}
+
+TEST_CASE("the mean of squares fits also where their sum overflows", "[op]") {
+    auto const x = Tensor<float>::full({3, 5000}, 1.5e19F), zeros = Tensor<float>::zeros({3, 5000});
+    CHECK(std::abs(mse(x, zeros)(0) / 2.25e38F - 1) < 1e-6F);
+    CHECK(mse(x, zeros, {rowan::Reduction::sum})(0) == std::numeric_limits<float>::infinity());
+    CHECK(std::abs(mse(Tensor<float>{3e19F, 0, 0, 0}, Tensor<float>{0, 0, 0, 0})(0) / 2.25e38F - 1) < 1e-6F);
+    CHECK(mse(Tensor<float>{3e20F, 0}, Tensor<float>{0, 0})(0) == std::numeric_limits<float>::infinity());
+    test::check_any_threads([&](Cpu exec) { return mse(exec, x, zeros); });
 }
 
 }  // namespace test_mse

@@ -204,6 +204,22 @@ TEST_CASE("products and their gradients are right where products of some element
     CHECK((reduce_prod(Tensor<bfloat16>{wide, wide, small}) == Tensor<bfloat16>::full({}, wide)));
 }
 
+TEST_CASE("means fit also where their sums overflow", "[op][reduce]") {
+    Tensor<float> const x{{3e38F, 3e38F, -3e38F}, {3e38F, -3e38F, -3e38F}, {1, 2, 3}};
+    auto const near = [](float a, float b) { return std::abs(a - b) <= 1e-6F * std::abs(b); };
+    auto const rows = reduce_mean(x, {.axes = {1}}), columns = reduce_mean(x, {.axes = {0}});
+    CHECK((near(rows(0), 1e38F) && near(rows(1), -1e38F) && rows(2) == 2));
+    CHECK((near(columns(0), 2e38F) && std::abs(columns(1)) <= 1 && near(columns(2), -2e38F)));
+    CHECK((reduce_mean(Tensor<bfloat16>::full({70, 70}, bfloat16(3e38F))) == Tensor<bfloat16>::full({}, bfloat16(3e38F))));
+    CHECK(static_cast<float>(reduce_mean(Tensor<float16>::full({70}, float16(60000.0F)))()) == 60000);
+    auto const many = Tensor<double>::full({40'000, 3}, 0x1p1023);
+    CHECK((reduce_mean(many, {.axes = {0}}) == Tensor<double>{0x1p1023, 0x1p1023, 0x1p1023}));
+    CHECK(reduce_mean(many)() == 0x1p1023);
+    Tensor<float> const wild{{INFINITY, 3e38F}, {-INFINITY, 3e38F}, {NAN, 3e38F}, {INFINITY, -INFINITY}};
+    auto const wild_means = reduce_mean(wild, {.axes = {1}});
+    CHECK((wild_means(0) == INFINITY && wild_means(1) == -INFINITY && std::isnan(wild_means(2)) && std::isnan(wild_means(3))));
+}
+
 TEST_CASE("equal extrema share the gradient, and a NaN takes it", "[op][reduce][golden]") {
     Tensor<float> const x{{3, 1, 3, 3}, {2, NAN, 5, NAN}, {-1, -1, -2, 0}}, g{6, 8, 10};
     auto const grad = [&]<class Op>(Op) { return Op::backward(Cpu{}, x, Op::run(Cpu{}, x, {.axes = {1}}), g, {.axes = {1}}); };

@@ -94,6 +94,11 @@ TEST_CASE("sequence_top_k_mean of a long sequence and many empty ones takes memo
     CHECK(out.value()(8, 0) == 0);
 }
 
+TEST_CASE("the mean of the greatest elements fits also where their sum overflows", "[op]") {
+    LoDTensor<float> const x({{3e38F}, {1}, {3e38F}, {-3e38F}}, Lod{{0, 4}});
+    CHECK(sequence_top_k_mean(x, {.ks = {1, 2}}).value() == Tensor<float>{{3e38F, 3e38F}});
+}
+
 TEST_CASE("sequence_top_k_mean throws for inputs that do not match", "[op][bad]") {
     CHECK_THROWS_WITH(sequence_top_k_mean_op::infer(tensor_spec<float>({UNK, std::int64_t{1} << 62}, 1), {.ks = {1, 2}}),
                       "sequence_top_k_mean: x.row_size() is 4611686018427387904, expected at most 4611686018427387903");

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 #include <vector>
+#include <cmath>
+#include <limits>
 
 namespace test_sequence_pool {
 
@@ -206,6 +208,18 @@ TEST_CASE("sequence_pool throws for invalid arguments", "[sequence_pool][bad]") 
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, sample, Tensor<float>::zeros({3, 1}), Pooling::max); }, sample) ==
           "out_grad.shape() is [3, 1], expected [3, 2]");
     CHECK_THROWS_AS(sequence_pool(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0, 0}), Lod{{0}}), Pooling::sum), ValueError);
+}
+
+TEST_CASE("the mean of a sequence fits also where its sum overflows", "[sequence_pool]") {
+    auto rows = Tensor<float>::full({150, 11}, 3e38F);
+    for (std::size_t i = 0; i < 150; ++i) rows(i, 3) = static_cast<float>(i);
+    LoDTensor<float> const x(rows.share(), Lod{{0, 100, 100, 101, 150}});
+    auto const mean = sequence_pool(x, Pooling::mean, 7).value();
+    CHECK((std::abs(mean(0, 0) / 3e38F - 1) < 1e-5F && mean(0, 3) == 49.5F && mean(1, 0) == 7 && mean(2, 10) == 3e38F && mean(3, 3) == 125));
+    CHECK(sequence_pool(x, Pooling::sqrt).value()(0, 0) == std::numeric_limits<float>::infinity());
+    auto const root = sequence_pool(LoDTensor<float>(Tensor<float>{{2e38F, 1}, {2e38F, 2}, {-1e38F, 0}}, Lod{{0, 3}}), Pooling::sqrt).value();
+    CHECK(std::abs(root(0, 0) / 1.7320508e38F - 1) < 1e-6F);
+    CHECK(std::isnan(sequence_pool(LoDTensor<float>(Tensor<float>{{INFINITY}, {-INFINITY}}, Lod{{0, 2}}), Pooling::mean).value()(0, 0)));
 }
 
 }  // namespace test_sequence_pool

@@ -76,6 +76,18 @@ TEST_CASE("the state of a row grows by the mean square of its summed gradient", 
     CHECK((param(0, 1) == 5 && param(2, 3) == 5));
 }
 
+TEST_CASE("the mean of squares of a row is right also where their sum overflows", "[rowwise_adagrad]") {
+    auto const near = [](float a, double b) { return std::abs(a / b - 1) < 1e-6; };
+    auto const grad = Tensor<float>::full({2, 20}, 1.5e19F);
+    for (double const decay : {0.0, 0.5}) {
+        auto param = Tensor<float>::zeros({2, 20});
+        Tensor<float> moment{0, 1e38F};
+        rowwise_adagrad(param, moment, grad, {.learning_rate = 2, .epsilon = 0, .weight_decay = decay});
+        CHECK((near(moment(0), 2.25e38) && near(moment(1), 3.25e38)));
+        CHECK((near(param(0, 3), -2) && near(param(1, 19), -3e19 / std::sqrt(3.25e38))));
+    }
+}
+
 TEST_CASE("row-wise adagrad has the bits of its formula, with 16 partial sums along a row", "[rowwise_adagrad]") {
     check_bits<float, float, float>();
     check_bits<double, double, double>();

@@ -93,6 +93,14 @@ TEST_CASE("row-wise RMSProp has the bits of its formula on any number of threads
     check_bits<float, bfloat16, float, std::int32_t>();
 }
 
+TEST_CASE("the mean of squares of a row is right also where their sum overflows", "[rowwise_rmsprop]") {
+    auto param = Tensor<float>::zeros({1, 20});
+    Tensor<float> moment{0};
+    Tensor<std::int64_t> last{0};
+    rowwise_rmsprop(param, moment, last, Tensor<float>::full({1, 20}, 1.5e19F), {.learning_rate = 1, .rho = 0, .epsilon = 0, .step = 1});
+    CHECK((std::abs(moment(0) / 2.25e38 - 1) < 1e-6 && std::abs(param(0, 7) + 1) < 1e-6));
+}
+
 TEST_CASE("a negative rate and a second gradient of one step do not decay; min_shrink 0 forgets", "[rowwise_rmsprop]") {
     auto const after = [](std::int32_t last, rowan::RowwiseRmsPropOptions with) {
         Tensor<float> p{{8}}, m{1};

@@ -1,5 +1,5 @@
 // tests/thrust/operators.cpp: what every_operator.hpp does not ask of operators on devices: casts, numbers that fill a tensor, aliases, slices
-// of any alignment, sums of very many rows, and lists on the host or the device.
+// of any alignment, sums of very many rows, or that overflow, and lists on the host or the device.
 #include <rowan/thrust/op.hpp>
 
 #include "sequences.hpp"
@@ -12,7 +12,7 @@
 namespace test_operators {
 
 using device::filled, device::refusal, device::same_bits, device::Shape;
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::SelectedRows, rowan::Tensor, rowan::to_device, rowan::ValueError;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::SelectedRows, rowan::Tensor, rowan::to_device, rowan::ValueError;
 
 template <class To, class From, class D>
 void casts() {
@@ -101,6 +101,46 @@ TEMPLATE_TEST_CASE("lists of calls on a device are on the host or on the device"
     CHECK(same_bits(sequence_slice(x, {1, 0, 0}, {2, 0, 1}), LoDTensor<std::int32_t>({1, 4, 5}, Lod::from_lengths({{2, 0, 1}}))));
     CHECK(same_bits(sequence_concat(D{}, x, x), sequence_concat(to_host(x), to_host(x))));
     CHECK(same_bits(sequence_concat(D{}, std::vector<std::reference_wrapper<LoDTensor<std::int32_t, D> const>>{x, x}), sequence_concat(to_host(x), to_host(x))));
+}
+
+/// Compares what `of` makes of tensors on Cpu and on the device.
+template <class D, class F, class... T>
+void same_on_device(F const& of, T const&... x) {
+    CHECK(same_bits(of(D{}, to_device<D>(x)...), of(Cpu{}, x...)));
+}
+
+TEMPLATE_TEST_CASE("sums and squares that overflow or vanish are formed again on a device with the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto x = Tensor<float>::from_shape({9, 21}), g = x;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        x.data()[i] = (static_cast<float>(i * 7919 % 1013) / 512 - 1) * (i < 63 ? 1e38F : i < 105 ? 1e-30F : 1.0F);
+        g.data()[i] = static_cast<float>(i * 31 % 47) / 16 - 1;
+    }
+    auto const w = Tensor<float>::full({21}, 0.75F);
+    rowan::LayerNormOptions const norm{.epsilon = 0};
+    same_on_device<D>([&](auto e, auto const& a, auto const& b) { return rowan::layer_norm(e, a, b, b, norm); }, x, w);
+    same_on_device<D>([&](auto e, auto const& a, auto const& b, auto const& c) { return rowan::layer_norm_op::backward(e, a, b, c, norm); }, x, w, g);
+    same_on_device<D>([&](auto e, auto const& a, auto const& b) { return std::get<0>(rowan::layer_norm_param_grad_op::run(e, a, b, norm)); }, x, g);
+    for (std::int64_t const axis : {0, 1}) same_on_device<D>([&](auto e, auto const& a) { return rowan::reduce_mean(e, a, {.axes = {axis}}); }, x);
+    auto const large = Tensor<float>::full({3, 5000}, 1.5e19F), none = Tensor<float>::zeros({3, 5000}), most = Tensor<float>::full({3, 5000}, 3e38F);
+    same_on_device<D>([](auto e, auto const& a, auto const& b) { return rowan::mse(e, a, b); }, large, none);
+    same_on_device<D>([](auto e, auto const& a, auto const& b) { return rowan::huber(e, a, b); }, most, none);
+    same_on_device<D>([](auto e, auto const& a) { return rowan::reduce_mean(e, a); }, most);
+    same_on_device<D>([](auto e, auto const& a, auto const& b) { return rowan::cumprod_op::backward(e, a, b); }, Tensor<double>{0, 1e200, 1e200, 1e200}, Tensor<double>{1, 1, 1, 1});
+    Lod const lod{{0, 3, 3, 7, 9}};
+    Tensor<float> const weight{1e25F, 2e25F, 1e25F, 1e-30F, 2e-30F, 3e-30F, 1e-30F, 1, 2};
+    Tensor<std::int64_t> const ids{0, 1, 2, 3, 8, 4, 5, 2, 7};
+    for (Pooling const pool : {Pooling::mean, Pooling::sqrt}) {
+        same_on_device<D>([&](auto e, auto const& a) { return rowan::sequence_pool(e, LoDTensor<float, decltype(e)>(a.share(), lod), pool).value(); }, x);
+        same_on_device<D>([&](auto e, auto const& a, auto const& b, auto const& i) { return rowan::embedding_bag(e, a, LoDTensor<std::int64_t, decltype(e)>(i.share(), lod), b, {pool}).value(); }, x, weight, ids);
+        same_on_device<D>([&](auto e, auto const& a, auto const& b, auto const& i) { return std::get<0>(rowan::embedding_bag_grad(e, a, LoDTensor<std::int64_t, decltype(e)>(i.share(), lod), b, a.slice(0, 4), {pool})).value(); }, x, weight, ids);
+    }
+    same_on_device<D>([](auto e, auto const& a) {
+        auto p = rowan::full<float>(e, {9, 21}, 1.0), m = rowan::full<float>(e, {9}, 0.0);
+        rowan::rowwise_adagrad(e, p, m, a, {.learning_rate = 1});
+        return p;
+    }, Tensor<float>::full({9, 21}, 1.5e19F));
+    same_on_device<D>([](auto e, auto const& a, auto const& b) { return std::get<0>(rowan::batch_norm(e, a, b, b, b, b, {.epsilon = 0}, true)); }, Tensor<float>{{1, 1.5e19F, 1e-30F}, {3, -1.5e19F, -1e-30F}}, Tensor<float>{1, 1, 1});
 }
 
 }  // namespace test_operators

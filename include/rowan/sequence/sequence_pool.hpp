@@ -4,6 +4,8 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/pool_bags.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -54,7 +56,38 @@ struct PoolDivision {
     }
 };
 
-/// Divides the sums of one sequence.
+/// The divided sum of a column of a sequence whose first element is at x. Where it overflows, it is formed again.
+template <class S, class T>
+ROWAN_HD S divided_sum(PoolDivision<S> const& by, S const& total, T const* x, std::size_t width) {
+    if constexpr (is_machine_float<S>) {
+        return mean_of_sum(total, by.divisor, [&] {
+            double sum = 0;
+            for (std::size_t i = 0; i < by.length; ++i)
+                sum += static_cast<double>(product(load<S>(x + i * width), mean_factor<S>));
+            return static_cast<S>(sum);
+        });
+    } else {
+        return by(total);
+    }
+}
+
+/// Divides the sums of one sequence, whose rows begin at x.
+template <class S, class T>
+void divide_sums(Pooling pool, std::size_t length, std::size_t width, T const* x, S const* sums, T* to) {
+    PoolDivision<S> const by(pool, length);
+    if (!by.divides) return copy_lanes<S>(width, sums, to);
+    if constexpr (is_machine_float<S>) {
+        bool const finite = on_lanes<S>(
+            width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
+        for (std::size_t k = 0; !finite && k < width; ++k) {
+            if (!is_finite(sums[k])) store(divided_sum(by, S(sums[k]), x + k, width), to + k);
+        }
+    } else {
+        map_lanes<S>(by, width, sums, to);
+    }
+}
+
+/// Divides the gradient of one sequence.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     PoolDivision<S> const by(pool, length);
@@ -132,7 +165,7 @@ struct SequencePool<Cpu> {
                     std::fill_n(to, width, padding);
                 } else if (sums) {
                     auto const window = positions.from(offsets[s], n);
-                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
+                    detail::divide_sums<S>(pool, n, width, first, sum(window.data(), n, window.size() - n), to);
                 } else if (pool == Pooling::first || pool == Pooling::last) {
                     std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {

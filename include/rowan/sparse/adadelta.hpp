@@ -53,7 +53,7 @@ LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. With a dense `grad` this is
 /// standard Adadelta. With a weight decay, g begins as grad + weight_decay · p. Right where g² is a number of the type
 /// of computation, the widest dtype<T>::sum of the tensors: if it overflows, for float from |g| = 1.9e19 on, the
-/// element no longer moves; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
+/// element never moves again; if it vanishes, below |g| = 2e-23, and s and epsilon are 0, the step is infinite, or NaN if
 /// d is 0.
 /// shapes   param, mean_square (s) and mean_step (d) [height, ...], grad a SelectedRows of that height and row shape,
 ///          or a Tensor of that shape

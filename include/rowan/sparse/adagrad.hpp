@@ -66,7 +66,7 @@ DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Te
 /// With a weight decay, g begins as grad + weight_decay · p, as PyTorch's Adagrad; if it is decoupled, p begins as p ·
 /// (1 - learning_rate · weight_decay) instead. Rows that are not in `grad` do not decay: see Deferred. Right where g²
 /// is a number of the type of computation, the widest dtype<T>::sum of the three tensors. If g² overflows, for float
-/// from |g| = 1.9e19 on, m is infinite and p no longer changes; if it vanishes, below |g| = 2e-23, p changes by
+/// from |g| = 1.9e19 on, m is infinite, and p never changes again; if it vanishes, below |g| = 2e-23, p changes by
 /// learning_rate · g / (√m + epsilon) with the old m, infinitely if this and epsilon are 0. With a moment of doubles,
 /// the bounds are 1e154 and 1e-162.
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape

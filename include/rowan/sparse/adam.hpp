@@ -59,8 +59,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam. With a weight decay, g begins as grad + weight_decay · p; if it is decoupled (Loshchilov and Hutter:
 /// Decoupled Weight Decay Regularization, 2019), p begins as p · (1 - learning_rate · weight_decay) instead, as
 /// PyTorch's AdamW. Rows that are not in `grad` do not decay. Right where g² is a number of the type of computation,
-/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite and the
-/// element no longer moves; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
+/// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite, and
+/// the element never moves again; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
 /// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape

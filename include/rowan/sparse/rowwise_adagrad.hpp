@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/interleaved.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
@@ -18,17 +19,17 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdaGradOptions options;
 
-    /// The sum of the squares of the gradients of a row, with registers V.
-    template <class V, class G, class P>
-    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>) const {
-        return sum_with<V>(g.size(), g.data(), squared{});
+    /// The sum of the squares of the gradients of a row, as map(gradient) maps them, with registers V.
+    template <class V, class G, class P, class Map>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P>, Map const& map) const {
+        return sum_with<V>(g.size(), g.data(), map);
     }
 
-    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
+    /// A row's new moment, from the old one and the sum of the squares of its n gradients, or again(), see mean_of_sum.
     ROWAN_NO_EXEC_CHECK
-    template <class S>
-    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
-        return old + quotient(squares, constant<S>(static_cast<double>(n)));
+    template <class S, class Again>
+    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n, Again const& again) const {
+        return old + mean_of_sum(squares, static_cast<double>(n), again);
     }
 
     ROWAN_NO_EXEC_CHECK
@@ -45,18 +46,15 @@ struct rowwise_adagrad_formula {
 struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
     double kept;  // of a parameter by decoupled decay
 
-    /// The square of the gradient of an element.
-    ROWAN_FORMULA V square(V const& grad, V p) const {
-        V const g = with_decay(options, kept, grad, p);
-        return product(g, g);
-    }
+    /// The gradient of an element.
+    ROWAN_FORMULA V decayed(V const& grad, V p) const { return with_decay(options, kept, grad, p); }
 
-    template <class V, class G, class P>
-    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p) const {
+    template <class V, class G, class P, class Map>
+    ROWAN_INLINE auto squares(std::span<G const> g, std::span<P> p, Map const& map) const {
         using S = typename lane_of<V>::type;
         S part[16];
         interleave_with<V>(part, constant<S>(0.0), g.size(), add_lanes{},
-                           DecayedSquare<G, P>{*this, g.data(), p.data()});
+                           DecayedSquare<G, P, Map>{*this, g.data(), p.data(), map});
         return tree_sum(part);
     }
 
@@ -66,15 +64,16 @@ struct rowwise_adagrad_decay_formula : rowwise_adagrad_formula {
     }
 
 private:
-    template <class G, class P>
+    template <class G, class P, class Map>
     struct DecayedSquare {
         rowwise_adagrad_decay_formula const& formula;
         G const* g;
         P const* p;
+        Map const& map;
 
         template <class V>
         ROWAN_INLINE V operator()(std::size_t i) const {
-            return formula.square(load<V>(g + i), load<V>(p + i));
+            return map(formula.decayed(load<V>(g + i), load<V>(p + i)));
         }
     };
 };
@@ -94,7 +93,8 @@ struct rowwise_adagrad_rule {
         using Lanes = typename lanes_like<V, S>::type;
         if (g.empty()) return;
         Formula const own = formula;  // the writes below change no copy
-        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p), g.size());
+        S const moment = own.moment(load<S>(m.data()), own.template squares<Lanes>(g, p, squared{}), g.size(),
+                                    [&] { return own.template squares<S>(g, p, small_square{}); });
         store(moment, m.data());
         S const root = own.root(moment);
         for_with<Lanes>([&]<class L>(L const& x, L& to) ROWAN_INLINED { own(x, L(root), to); }, g.size(), g.data(),
@@ -127,8 +127,8 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
 /// With a weight decay, g begins as grad + weight_decay · p; if it is decoupled, p begins as
 /// p · (1 - learning_rate · weight_decay) instead: FBGEMM's weight_decay_mode L2 and DECOUPLE. Rows that are not in
-/// `grad` do not decay. Right where the sum of g² over the row is a number of the type of computation; beyond, as
-/// adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
+/// `grad` do not decay. Right where the mean of g² over the row, or its sum for others than float and double, is a
+/// number of the type of computation; beyond, as adagrad, for the whole row. The squares are summed in 16 interleaved partial sums, reduced by a binary tree:
 /// bit-identical for all instruction sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape

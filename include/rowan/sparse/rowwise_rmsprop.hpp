@@ -5,6 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/interleaved.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -52,7 +53,8 @@ struct rowwise_rmsprop_rule {
         double const shrink = own.kept(last[0]);
         last[0] = static_cast<I>(own.options.step);
         S const mean =
-            quotient(sum_with<Lanes>(g.size(), g.data(), squared{}), constant<S>(static_cast<double>(g.size())));
+            mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
+                        [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
         S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
         store(moment, m.data());
         S const root = square_root(moment) + constant<S>(own.options.epsilon);
@@ -130,7 +132,8 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
 ///     p = max(min_shrink, 1 - min(1, learning_rate · decay · age)) · p - learning_rate · g / (√m + epsilon)
 /// A row that is not in `grad` is unchanged; its next step makes up for the decay that it has missed, but at least
 /// min_shrink of the row is kept: with 0, old rows begin anew. A second gradient in one step does not decay, nor does any
-/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad.
+/// at a negative learning rate. Without a decay this is row-wise RMSProp. Squares are summed as by rowwise_adagrad;
+/// where their mean is infinite, m remains so, and the row moves no more.
 ///     rowwise_rmsprop(table, mean_square, last_step, grad, {.learning_rate = rate, .decay = 1e-3, .step = t});
 /// shapes   param [height, ...], mean_square and last_step [height], grad a SelectedRows of that height and row shape, or
 ///          a Tensor of param's shape

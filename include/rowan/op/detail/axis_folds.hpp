@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rowan/detail/extremes.hpp>
+#include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/reduction.hpp>
@@ -15,6 +17,40 @@ namespace rowan::inline v0::detail {
 struct DividedBy {
     double n;
     ROWAN_FORMULA V operator()(V const& x) const { return quotient(x, constant<V>(n)); }
+};
+
+/// x - x: NaN unless x is finite
+struct from_itself {
+    ROWAN_FORMULA V operator()(V const& x) const { return x - x; }
+};
+
+/// Computes those of `some` means again whose sums overflow.
+template <class S, class T, std::size_t some>
+struct MeansAgain {
+    AxisReduction r;
+    T const* x;
+    S const* sums;  // or means
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t at) const {
+        std::size_t const begin = at * some, left = r.outer * r.width - begin, n = left < some ? left : some;
+        if (some != 1 && interleaved_sum<S>(n, sums + begin, from_itself{}) == 0) return;
+        for (std::size_t k = begin; k < begin + n; ++k) {
+            if (!is_finite(sums[k])) mean(k);
+        }
+    }
+
+private:
+    ROWAN_HD void mean(std::size_t k) const {
+        T const* const from = x + r.first_of(k);
+        double sum = 0;
+        for (std::size_t i = 0; i < r.n; ++i) {
+            S const a = load<S>(from + r.summed(i));
+            if (!is_finite(a)) return;  // and so is the mean
+            sum += static_cast<double>(product(a, mean_factor<S>));
+        }
+        store(mean_of_sum(sums[k], static_cast<double>(r.n), [&] { return static_cast<S>(sum); }), to + k);
+    }
 };
 
 /// 1 where x is the result, else 0
@@ -94,6 +130,11 @@ struct axis_means {
             fold_axes<S, add_lanes>(exec, r, x, sums);
             ElementLoops<D>::template zip<S>(exec, n, DividedBy{static_cast<double>(r.n)}, out,
                                              static_cast<S const*>(sums));
+            if constexpr (is_machine_float<S>) {
+                constexpr std::size_t some = std::is_same_v<D, Cpu> ? 64 : 1;
+                if (r.n != 1)
+                    ElementLoops<D>::each(exec, (n + some - 1) / some, some, MeansAgain<S, T, some>{r, x, sums, out});
+            }
         };
         if constexpr (std::is_same_v<S, T>) {
             divide(out);

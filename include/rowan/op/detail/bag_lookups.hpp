@@ -101,8 +101,11 @@ struct BagLookups<Cpu> {
         WeightedRow<T> const terms{weighted ? bags.weights : &one, weighted};
         BlockSum<T, S> sum({bags.table, width}, all.longest(begin, end), 2 * lookahead(width * sizeof(T)));
         auto const divisor = [&](std::size_t bag) { return bags.divisor(bag); };
+        auto const share = [&](std::size_t bag, std::size_t column, S const& total, S const& d) {
+            return bags.share(bag, column, total, d);
+        };
         auto const pool_by = [&]<class V>(as<V>, auto const& fold) ROWAN_INLINED {
-            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, fold);
+            pool_bags<V>(sum, all, begin, end, to, stride, terms, divisor, share, fold);
         };
         if (bags.pool == Pooling::max)
             on_lanes<S>(width, [&]<class V>(as<V> v) ROWAN_INLINED { pool_by(v, keep_extreme<true>{}); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/arithmetic.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
@@ -80,7 +81,15 @@ struct Bags {
             S const w = weight(i);
             sum = plus(sum, mean ? w : product(w, w));
         }
-        return mean ? sum : square_root(sum);
+        return divisor_of(mean, sum, first, end, [this](std::size_t i) { return weight(i); });
+    }
+
+    /// A column of a bag: total / d, where the total is the sum of its weighted elements, and d the divisor.
+    ROWAN_KERNEL S share(std::size_t bag, std::size_t column, S const& total, S const& d) const {
+        if (pool == Pooling::sum || pool == Pooling::max) return quotient(total, d);
+        return share_of(
+            total, d, pool == Pooling::mean, begin(bag), begin(bag + 1), [this](std::size_t i) { return weight(i); },
+            [&](std::size_t i) { return load<S>(row(i) + column); });
     }
 
     /// The weighted sum of a column of a bag, in the order of the ids.

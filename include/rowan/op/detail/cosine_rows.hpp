@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
-#include <rowan/op/detail/rescaled.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0::detail {

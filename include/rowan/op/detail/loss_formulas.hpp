@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/logarithm.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 
 #include <string_view>
@@ -59,9 +60,17 @@ struct smooth_l1_formula {
     }
 
     ROWAN_FORMULA static V value(V const& x, V const& y, SmoothL1Options const& o) {
-        V const d = x - y, size = size_of(d);
-        V const curve = quotient(product(product(d, d), constant<V>(0.5)), constant<V>(o.beta));
-        return choose(size < constant<V>(o.beta), curve, V(size - constant<V>(o.beta / 2)));
+        using S = typename lane_of<V>::type;
+        V const d = x - y, size = size_of(d), square = product(d, d);
+        V const line = size - constant<V>(o.beta / 2);
+        auto const share = [&](V const& of) { return quotient(product(of, constant<V>(0.5)), constant<V>(o.beta)); };
+        if constexpr (is_machine_float<S>) {  // where d² overflows or vanishes, once more d after the division
+            auto const fits = (square >= V(least_normal<S>)) & (square <= V(greatest_normal<S>));
+            V const part = share(choose(fits, square, d));
+            return choose(size < constant<V>(o.beta), V(choose(fits, part, product(part, d))), line);
+        } else {
+            return choose(size < constant<V>(o.beta), share(square), line);
+        }
     }
     ROWAN_FORMULA static V slope(V const& x, V const& y, SmoothL1Options const& o) {
         V const d = x - y, zero = constant<V>(0.0), one = constant<V>(1.0);

@@ -6,6 +6,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -21,14 +22,19 @@ namespace detail {
 /// same way.
 inline constexpr std::size_t sum_block = 4096;
 
-/// The sum of block(begin, end) over blocks of [0, n).
+/// The sum of block(begin, end) over blocks of [0, n), and the sums of the blocks.
 template <class S, class Block>
-S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
-    Buffer<S> sums((n + sum_block - 1) / sum_block);
+S blocked_sum(Cpu exec, std::size_t n, Block const& block, Buffer<S>& sums) {
+    sums.resize((n + sum_block - 1) / sum_block);
     parallel_work(exec, n, sums.size(), 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
     });
     return interleaved_sum<S>(sums.size(), sums.data());
+}
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums;
+    return blocked_sum<S>(exec, n, block, sums);
 }
 
 /// total / n; 0 if n is 0
@@ -43,9 +49,55 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
     return mean_of(total, static_cast<double>(n));
 }
 
+/// mean_of a total of blocks; small_sum(k) is the sum of block k times mean_factor.
+ROWAN_NO_EXEC_CHECK
+template <class S, class SmallSum>
+ROWAN_HD S mean_of_blocks(S const& total, double n, std::size_t blocks, SmallSum const& small_sum) {
+    if (n == 0) return constant<S>(0.0);
+    return mean_of_sum(total, n, [&] {
+        S sum = constant<S>(0.0);
+        for (std::size_t k = 0; k < blocks; ++k) sum = plus(sum, small_sum(k));
+        return sum;
+    });
+}
+
+/// The sum of block k of n terms times mean_factor, from that without it.
+ROWAN_NO_EXEC_CHECK
+template <class S, class Term>
+ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
+    if constexpr (is_machine_float<S>) {
+        if (is_finite(sum)) return product(sum, mean_factor<S>);
+        std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;
+        double all = 0;
+        for (std::size_t i = begin; i < end; ++i) all += static_cast<double>(term.small(i));
+        return static_cast<S>(all);
+    } else {
+        return sum;
+    }
+}
+
+/// A number, and the same times mean_factor.
+template <class S>
+struct LossTerm {
+    S const* losses;
+    ROWAN_HD S operator()(std::size_t i) const { return losses[i]; }
+    ROWAN_HD S small(std::size_t i) const { return product(losses[i], constant<S>(mean_factor<double>)); }
+};
+
 /// p, q -> (p - q)²
 struct squared_difference {
     ROWAN_FORMULA V operator()(V const& p, V const& q) const { return product(V(p - q), V(p - q)); }
+};
+
+/// (a[i] - b[i])², and the same times mean_factor.
+template <class T>
+struct SquaredDifferenceTerm {
+    using S = sum_t<T>;
+    T const *a, *b;
+    ROWAN_HD S operator()(std::size_t i) const { return squared_difference{}(load<S>(a + i), load<S>(b + i)); }
+    ROWAN_HD S small(std::size_t i) const {
+        return squared{}(product(S(load<S>(a + i) - load<S>(b + i)), constant<S>(mean_factor_root<double>)));
+    }
 };
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
@@ -61,23 +113,36 @@ struct Totals<Cpu> {
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
         using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        store_total(exec, n, mean, count, LossTerm<S>{losses}, out, [&](std::size_t begin, std::size_t end) {
             return interleaved_sum<S>(end - begin, losses + begin);
         });
-        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
-        *out = dtype<T>::narrow(mean ? mean_of(total, count) : total);
     }
 
     /// The sum of the squared differences of n elements, or their mean.
     template <class T>
     static void of_squares(Cpu exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
         using S = sum_t<T>;
-        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
-            std::array<S, sum_block> squares;
-            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
-            return interleaved_sum<S>(end - begin, squares.data());
-        });
-        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
+        store_total(exec, n, mean, static_cast<double>(n), SquaredDifferenceTerm<T>{a, b}, out,
+                    [&](std::size_t begin, std::size_t end) {
+                        std::array<S, sum_block> squares;
+                        zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+                        return interleaved_sum<S>(end - begin, squares.data());
+                    });
+    }
+
+private:
+    template <class T, class Term, class Block>
+    static void store_total(Cpu exec, std::size_t n, bool mean, double count, Term const& term, T* out,
+                            Block const& block) {
+        using S = sum_t<T>;
+        Buffer<S> sums;
+        S total = blocked_sum<S>(exec, n, block, sums);
+        if (mean) {
+            total = mean_of_blocks(total, count, sums.size(),
+                                   [&](std::size_t k) { return small_sum_of(S(sums[k]), k, n, term); });
+        }
+        *out = dtype<T>::narrow(total);
     }
 };
 

@@ -53,7 +53,8 @@ LoDTensor<T> store_bags(Cpu exec, RowStore<T> const& store, LoDTensor<I> const& 
                                       rows.wide == nullptr ? positions.data() : rows.wide,
                                       offsets,
                                       weights,
-                                      divisors.empty() ? nullptr : divisors.data()};
+                                      divisors.empty() ? nullptr : divisors.data(),
+                                      pool == Pooling::mean};
             for_sequences(exec, offsets, width,
                           [&](std::size_t begin, std::size_t end) { stored.sum(encoded, begin, end, out.data()); });
             return {std::move(out), upper_levels(ids.lod())};

@@ -5,6 +5,7 @@
 #include <rowan/detail/extremes.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/logarithm.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -47,26 +48,6 @@ struct ShareOfProduct {
         return choose(same_or_nan(x, constant<V>(0.0)), others, quotient(all, UnlessZero{1}(x)));
     }
 };
-
-/// Whether x is neither infinite nor NaN.
-template <class S>
-ROWAN_HD_INLINE bool is_finite(S const& x) {
-    return x - x == 0;
-}
-
-template <class S>
-inline constexpr S least_normal = std::numeric_limits<S>::min();
-template <class S>
-inline constexpr S next_to_one = std::numeric_limits<S>::epsilon();
-template <class S>
-inline constexpr S infinity_of = std::numeric_limits<S>::infinity();
-
-/// Whether x is finite, and not less than the smallest normal number.
-template <class S>
-ROWAN_HD_INLINE bool is_normal(S const& x) {
-    constexpr S least = least_normal<S>;
-    return is_finite(x) && (x >= least || x <= -least);
-}
 
 /// A product of finite numbers other than 0: mantissa · 2^power. Infinity or NaN remains in the mantissa.
 template <class S>

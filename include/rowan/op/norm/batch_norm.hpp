@@ -54,9 +54,10 @@ public:
         training = training && n != 0;
         if (training) {
             column_sums<S>(exec, n, width, std::tuple{ColumnSum{FromFirstRow<T>{x.data(), width}, means}});
-            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n});
-            column_sums<S>(exec, n, width, std::tuple{ColumnSum{SquaredDeviation<T>{norm}, deviations}});
-            Loops::each(exec, width, 1, MeansOfSums<S>{deviations, n});
+            Loops::each(exec, width, 1, MeansFromFirstRow<T>{x.data(), means, n, width});
+            SquaredDeviation<T> const term{norm};
+            column_sums<S>(exec, n, width, std::tuple{ColumnSum{term, deviations}});
+            Loops::each(exec, width, 1, MeansOfSums<S, SquaredDeviation<T>>{term, deviations, n});
         } else {
             Loops::template zip<S>(exec, width, same_number{}, means, mean.data());
             Loops::template zip<S>(exec, width, same_number{}, deviations, variance.data());
@@ -66,7 +67,21 @@ public:
             Loops::template zip<S>(exec, width, move, next_mean, mean.data(), means);
             Loops::template zip<S>(exec, width, move, next_variance, variance.data(), deviations);
         }
-        Loops::each(exec, width, 1, InvertDeviations<S>{deviations, options.epsilon});
+        if constexpr (std::is_same_v<D, Cpu> && is_machine_float<S>) {
+            for (std::size_t k = 0; training && k < width; ++k)
+                check_variance(k, deviations[k], next_variance == nullptr ? nullptr : next_variance + k);
+        }
+        Loops::each(exec, width, 1, InvertDeviations<T>{norm, deviations, training ? n : 0, options.epsilon});
+    }
+
+private:
+    /// Throws if a variance of finite elements, or the next moving one, is infinite in its type.
+    template <class M>
+    static void check_variance(std::size_t column, S const& variance, M const* next) {
+        bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
+        if (!(variance > greatest_normal<S>) && moves) return;
+        throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
+                         static_cast<double>(variance), "at most the largest number of its type");
     }
 };
 
@@ -115,7 +130,8 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 /// distance. M is the type of x or dtype<T>::sum.
 /// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
 /// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
-///          not finite, or momentum is not in [0, 1]
+///          not finite, or momentum is not in [0, 1], or, on Cpu and in training, the variance of a column of finite
+///          elements, or its next moving one, is above the largest number of its type
 /// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
 ///          of x
 template <class T, device D, class M = T>
@@ -161,14 +177,17 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
                                            static_cast<M*>(nullptr));
     auto sums = Loops::template scratch<S>(exec, 2 * width);
     S *const grad = sums.data(), *const along = grad + width;
-    detail::column_sums<S>(
-        exec, n, width,
-        std::tuple{
-            detail::ColumnSum{detail::MatrixElement<T>{out_grad.data(), width}, grad},
-            detail::ColumnSum{detail::TimesNorm<detail::NormOfColumns<T>, T>{columns.norm, out_grad.data()}, along}});
+    detail::MatrixElement<T> const of_grad{out_grad.data(), width};
+    detail::TimesNorm<detail::NormOfColumns<T>, T> const by_norm{columns.norm, out_grad.data()};
+    detail::column_sums<S>(exec, n, width,
+                           std::tuple{detail::ColumnSum{of_grad, grad}, detail::ColumnSum{by_norm, along}});
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
-    if (n != 0) Loops::each(exec, 2 * width, 1, detail::MeansOfSums<S>{grad, n});
+    if (n != 0) {
+        Loops::each(exec, width, 1, detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
+        Loops::each(exec, width, 1,
+                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
+    }
     Loops::template each_of_rows<S>(exec, n, width, width,
                                     detail::GradOfColumns<T>{.norm = columns.norm,
                                                              .grad_mean = training ? grad : nullptr,

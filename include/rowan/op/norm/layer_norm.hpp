@@ -73,8 +73,8 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
     if (scale != nullptr) ElementLoops<D>::check(exec, *scale);
     if (shift != nullptr) ElementLoops<D>::check(exec, *shift);
     auto out = new_tensor<T>(exec, x.shape());
-    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-    NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+    auto numbers = ElementLoops<D>::template scratch<S>(exec, rows.n * 3);
+    NormOfRows<T> const norm{x.data(), numbers.data(), 3, rows.n, rows.width, options.epsilon};
     MatrixSums<D>::template of_rows<S>(
         exec, rows.n, rows.width,
         ScaleAndShift<NormOfRows<T>, T>{norm, scale == nullptr ? nullptr : scale->data(),
@@ -89,7 +89,9 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 /// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
 /// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
 /// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
-/// dtype<T>::sum. The bits are the same for any number of threads and on every device. User-defined types need a sqrt.
+/// dtype<T>::sum. Right for all finite rows of float, double and 16-bit types: where squares overflow or vanish, the row
+/// is first multiplied by a power of two. The bits are the same for any number of threads and on every device.
+/// User-defined types need a sqrt.
 /// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
 /// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
 ///          or not an axis of x, or epsilon is negative or not finite
@@ -147,8 +149,8 @@ struct layer_norm_param_grad_op
         detail::check_same_shape("out_grad", out_grad, x);
         detail::ElementLoops<D>::check(exec, x, out_grad);
         auto scale_grad = detail::new_tensor<T>(exec, rows.tail), shift_grad = detail::new_tensor<T>(exec, rows.tail);
-        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 2);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 2, rows.n, rows.width, options.epsilon};
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 3);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 3, rows.n, rows.width, options.epsilon};
         detail::column_sums<S>(
             exec, rows.n, rows.width,
             std::tuple{detail::ColumnSum{detail::TimesNorm<detail::NormOfRows<T>, T>{norm, out_grad.data()},
@@ -205,8 +207,8 @@ struct layer_norm_op
         detail::check_same_shape("out_grad", out_grad, x);
         detail::ElementLoops<D>::check(exec, x, scale, out_grad);
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
-        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 4);
-        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 4, rows.n, rows.width, options.epsilon};
+        auto numbers = detail::ElementLoops<D>::template scratch<S>(exec, rows.n * 5);
+        detail::NormOfRows<T> const norm{x.data(), numbers.data(), 5, rows.n, rows.width, options.epsilon};
         detail::GradOfRows<T> const grad{norm, scale.data(), out_grad.data(), x_grad.data()};
         detail::MatrixSums<D>::template of_rows<S>(exec, rows.n, rows.width, grad, detail::MeanOfRow<T>{norm},
                                                    detail::MeanOfGrad<T>{grad}, detail::VarianceOfRow<T>{norm},

@@ -4,6 +4,7 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
@@ -92,12 +93,17 @@ struct MeansOfTop {
         std::int64_t const* const top = at.top(i);
         std::size_t const found = at.found(i);
         for (std::size_t q = 0; q < count; ++q) {
-            S sum = constant<S>(0.0);
-            for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
-                S const more = load<S>(at.x + at.place(i, top[k]));
-                sum = k == 0 ? more : plus(sum, more);
-            }
-            store(quotient(sum, constant<S>(static_cast<double>(ks[q]))), out + (i * count + q));
+            auto const sum_times = [&](S const& factor) {
+                S sum = constant<S>(0.0);
+                for (std::size_t k = 0; k < found && static_cast<std::int64_t>(k) < ks[q]; ++k) {
+                    S const more = product(load<S>(at.x + at.place(i, top[k])), factor);
+                    sum = k == 0 ? more : plus(sum, more);
+                }
+                return sum;
+            };
+            S const mean = mean_of_sum(sum_times(constant<S>(1.0)), static_cast<double>(ks[q]),
+                                       [&] { return sum_times(constant<S>(mean_factor<double>)); });
+            store(mean, out + (i * count + q));
         }
     }
 };

@@ -93,6 +93,7 @@ struct EncodedBags {
     std::span<std::int64_t const> offsets;
     float const* weights;   // of the positions; nullptr: all 1
     float const* divisors;  // of the bags; nullptr: all 1
+    bool mean;              // whether they are sums of weights, and not roots of sums of squares
 };
 
 /// Whether sum_bags has this format.
@@ -125,9 +126,17 @@ void sum_bags_with(EncodedBags const& bags, std::size_t begin, std::size_t end, 
     BlockSum<float, float, CodedRows<Codec>> sum({bags.rows, bags.width, bags.bytes}, all.longest(begin, end),
                                                  2 * lookahead(bags.bytes));
     auto const divisor = [&](std::size_t bag) { return bags.divisors == nullptr ? 1.0F : bags.divisors[bag]; };
+    auto const share = [&](std::size_t bag, std::size_t column, float total, float d) {
+        if (bags.divisors == nullptr) return total;
+        auto const weight = [&](std::size_t i) { return bags.weights == nullptr ? 1.0F : bags.weights[i]; };
+        CodedRows<Codec> const rows{bags.rows, bags.width, bags.bytes};
+        return share_of(total, d, bags.mean, all.begin(bag), all.begin(bag + 1), weight, [&](std::size_t i) {
+            return CodedRows<Codec>::template load<float>(rows.at(bags.positions[i], column), 0);
+        });
+    };
     auto const pool = [&](auto const& terms) {
         on_lanes<float>(bags.width, [&]<class V>(as<V>) ROWAN_INLINED {
-            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor);
+            pool_bags<V>(sum, all, begin, end, to + begin * bags.width, bags.width, terms, divisor, share);
         });
     };
     bags.weights == nullptr ? pool(whole_row{}) : pool(WeightedRow<float>{bags.weights});

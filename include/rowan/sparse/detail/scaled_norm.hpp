@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/rescaled.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/sparse/squared_norm.hpp>
@@ -62,10 +63,9 @@ SquaredNorm squared_of(D const& exec, Gradient<T, D> const& x) {
     S const sum = squared_norm(exec, x);
     if constexpr (floating_element<T> && is_machine_float<S>) {
         constexpr bool is_float = std::is_same_v<S, float>;
-        constexpr double least = is_float ? 0x1p-100 : 0x1p-900, up = is_float ? 0x1p100 : 0x1p600;
-        bool const small = static_cast<double>(sum) < least;
-        if (small || sum > std::numeric_limits<S>::max()) {
-            double const factor = small ? up : 1 / up;
+        constexpr double up = is_float ? 0x1p100 : 0x1p600;
+        if (sum == sum && !has_squares(sum)) {
+            double const factor = sum < least_squares<S> ? up : 1 / up;
             auto const again = static_cast<double>(squared_norm(exec, rescaled(exec, x, factor)));
             if (is_float || again == 0) return {again / factor / factor, 1};
             return {again, factor};

@@ -18,11 +18,16 @@ template <class T>
 struct StorePooled {
     StoreTotal<T> store;
     Pooling pool;
+    T const* rows;
+    std::int64_t const* offsets;
 
     template <class S, int N>
     ROWAN_HD void operator()(std::size_t sequence, std::size_t length, std::size_t column, Chunk<S, N> sum) const {
         PoolDivision<S> const by(pool, length);
-        for (int e = 0; by.divides && e < N; ++e) sum.x[e] = by(sum.x[e]);
+        if (by.divides) {
+            T const* const first = rows + static_cast<std::size_t>(offsets[sequence]) * store.width + column;
+            for (int e = 0; e < N; ++e) sum.x[e] = divided_sum(by, sum.x[e], first + e, store.width);
+        }
         store(sequence, length, column, sum);
     }
     template <int N>
@@ -156,8 +161,10 @@ struct SequencePool<ThrustDevice<System>> {
         } else if (pool == Pooling::min) {
             extremes<false>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
         } else {
+            OnDevice<std::int64_t, Exec> const begins(
+                exec, pool == Pooling::sum ? std::span<std::int64_t const>() : offsets);
             sequence_sums(offsets).run(exec, width, AddRows<T>{rows, width, nullptr},
-                                       StorePooled<T>{{out, width, padding}, pool},
+                                       StorePooled<T>{{out, width, padding}, pool, rows, begins.data()},
                                        in_chunks(width, rows, static_cast<T const*>(out)));
         }
     }

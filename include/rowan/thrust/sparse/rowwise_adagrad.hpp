@@ -35,15 +35,18 @@ private:
             P* const p = step.param + g.row * width;
             M* const m = step.moments + g.row;
             S const old = load<S>(m);
-            S const squares = team.template sum<S>(width, [&](std::size_t i) {
+            auto const number = [&](std::size_t i) {
                 S const x = static_cast<S>(g(i));
                 if constexpr (std::is_same_v<Formula, rowwise_adagrad_formula>) {
-                    return squared{}(x);
+                    return x;
                 } else {
-                    return rule.square(x, load<S>(p + i));
+                    return rule.decayed(x, load<S>(p + i));
                 }
+            };
+            S const squares = team.template sum<S>(width, [&](std::size_t i) { return squared{}(number(i)); });
+            S const moment = rule.moment(old, squares, width, [&] {
+                return team.template sum<S>(width, [&](std::size_t i) { return small_square{}(number(i)); });
             });
-            S const moment = rule.moment(old, squares, width);
             if (team.leads()) store(moment, m);
             S const root = rule.root(moment);
             auto const stepped = [&](std::size_t i) {

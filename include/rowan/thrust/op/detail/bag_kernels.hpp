@@ -65,20 +65,21 @@ struct BagElements {
 };
 
 /// Stores the sums of bags, divided. Rows of bags that are empty or have divisor 0 are already zeros.
-template <class T>
+template <class T, class I>
 struct StoreBag {
     using S = sum_t<T>;
+    Bags<T, I> in;
     S const* divisors;
     T* to;
-    std::size_t width;
 
     template <int N>
     ROWAN_HD void operator()(std::size_t bag, std::size_t, std::size_t column, Chunk<S, N> const& sum) const {
         S const divisor = divisors[bag];
         if (divisor == constant<S>(0.0)) return;
         Chunk<S, N> share;
-        for (int e = 0; e < N; ++e) share.x[e] = quotient(sum.x[e], divisor);
-        store_chunk(share, to + bag * width + column);
+        for (int e = 0; e < N; ++e)
+            share.x[e] = in.share(bag, column + static_cast<std::size_t>(e), sum.x[e], divisor);
+        store_chunk(share, to + bag * in.width + column);
     }
     template <int N>
     ROWAN_HD void empty(std::size_t, std::size_t) const {}

@@ -9,25 +9,33 @@
 
 namespace rowan::inline v0::detail {
 
-/// (a[i] - b[i])²
-template <class T>
-struct SquaredDifferenceAt {
-    T const *a, *b;
-    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
-        return squared_difference{}(load<sum_t<T>>(a + i), load<sum_t<T>>(b + i));
+/// Keeps the sum of block k of n terms, and the same times mean_factor.
+template <class S, class Term>
+struct KeepBlockSums {
+    S *sums, *small;
+    std::size_t n;
+    Term term;
+    ROWAN_HD void operator()(std::size_t k, S const& x) const {
+        sums[k] = x;
+        small[k] = small_sum_of(x, k, n, term);
     }
 };
 
 /// Stores the total of n numbers, or their mean.
 template <class T>
 struct StoreReduced {
+    using S = sum_t<T>;
     T* out;
     std::size_t n;
     bool mean;
     double const* kept;
+    S const* small = nullptr;  // the sums of blocks, times mean_factor
 
-    ROWAN_HD void operator()(std::size_t, sum_t<T> const& total) const {
-        store(mean ? mean_of(total, kept == nullptr ? static_cast<double>(n) : *kept) : total, out);
+    ROWAN_HD void operator()(std::size_t, S const& total) const {
+        if (!mean) return store(total, out);
+        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        store(mean_of_blocks(total, count, (n + sum_block - 1) / sum_block, [this](std::size_t k) { return small[k]; }),
+              out);
     }
 };
 
@@ -45,23 +53,24 @@ struct Totals<ThrustDevice<System>> {
     template <class T>
     static void of_losses(Device const& exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
-        total(exec, n, NumberAt<sum_t<T>>{losses}, StoreReduced<T>{out, n, mean, kept});
+        total(exec, n, LossTerm<sum_t<T>>{losses}, StoreReduced<T>{out, n, mean, kept});
     }
 
     template <class T>
     static void of_squares(Device const& exec, std::size_t n, T const* a, T const* b, bool mean, T* out) {
-        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, mean, nullptr});
+        total(exec, n, SquaredDifferenceTerm<T>{a, b}, StoreReduced<T>{out, n, mean, nullptr});
     }
 
 private:
     // Sums blocks of sum_block terms, then the sums of the blocks: two passes for any n.
     template <class Term, class T>
-    static void total(Device const& exec, std::size_t n, Term const& term, StoreReduced<T> const& done) {
+    static void total(Device const& exec, std::size_t n, Term const& term, StoreReduced<T> done) {
         using S = sum_t<T>;
         if (n == 0) return launch(exec, 1, StoreNoTotal<T>{done});
         std::size_t const blocks = (n + sum_block - 1) / sum_block;
-        DeviceStorage<S, System> const sums(exec, blocks);
-        sum_runs<S>(exec, n, sum_block, term, KeepNumber<S>{sums.data()});
+        DeviceStorage<S, System> const sums(exec, 2 * blocks);
+        done.small = sums.data() + blocks;
+        sum_runs<S>(exec, n, sum_block, term, KeepBlockSums<S, Term>{sums.data(), sums.data() + blocks, n, term});
         sum_runs<S>(exec, blocks, blocks, NumberAt<S>{sums.data()}, done);
     }
 };
