@@ -129,9 +129,6 @@ std::vector<Bad> bad_batches() {
     add("a NaN", with(g, "numbers", Tensor<float>{{1, 2}, {nan, 4}, {5, 6}}), is<ValueError>,
         "the cost cross_entropy_0.out_0 is nan, expected a finite number", nullptr);
     add("an infinity", with(g, "numbers", Tensor<float>{{1, 2}, {inf, 4}, {5, 6}}), is<ValueError>, nullptr, nullptr);
-    add("no rows", batch(Words(Tensor<std::int64_t>::from_shape({0}), Lod{{0}}), Tensor<float>::from_shape({0, 2}), Tensor<std::int64_t>::from_shape({0})),
-        is<ShapeError>, ".shape(0) is 0, expected at least 1", nullptr);
-    add("only empty sentences", with(g, "words", Words(Tensor<std::int64_t>::from_shape({0}), Lod{{0, 0, 0, 0}})), is<ShapeError>, nullptr, nullptr);
 
     add("words without levels", with(g, "words", Tensor<std::int64_t>{1, 2, 3}), any, nullptr, nullptr);
     add("words with two levels", with(g, "words", Words({1, 2, 3}, Lod{{0, 1, 2, 3}, {0, 1, 2, 3}})), any, nullptr, nullptr);
