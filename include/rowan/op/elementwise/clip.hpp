@@ -1,33 +1,40 @@
 // rowan/op/elementwise/clip.hpp: clip, elements clamped to an interval.
 #pragma once
 
-#include <rowan/detail/arguments.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/merge.hpp>
+
+#include <limits>
 
 namespace rowan::inline v0 {
 
 /// The settings of clip.
 struct ClipOptions {
-    double min = -1;  ///< lower bound
-    double max = 1;   ///< upper bound
+    double min = -1;  ///< lower bound; -infinity: none
+    double max = 1;   ///< upper bound; infinity: none
     ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {
 
 constexpr void check_clip(ClipOptions const& options) {
-    check_finite("min", options.min);
-    check_finite("max", options.max);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (!(options.min < infinity)) throw ValueError("min", options.min, "a finite number, or -infinity for no bound");
+    if (!(options.max > -infinity)) throw ValueError("max", options.max, "a finite number, or infinity for no bound");
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
 }
 
-/// x clamped to [min, max]
+ROWAN_HD constexpr bool is_bound(double x) { return x - x == 0; }
+
+/// x clamped to [min, max]; types without infinities have no such bounds
 struct clip_formula {
     double min, max;
 
-    ROWAN_FORMULA V operator()(V const& x) const { return larger(constant<V>(min), smaller(constant<V>(max), x)); }
+    ROWAN_FORMULA V operator()(V const& x) const {
+        V const below = is_bound(max) ? smaller(constant<V>(max), x) : x;
+        return is_bound(min) ? larger(constant<V>(min), below) : below;
+    }
 };
 
 /// 0 where x < min or x > max, else g
@@ -35,8 +42,8 @@ struct clip_grad_formula {
     double min, max;
 
     ROWAN_FORMULA V operator()(V const& x, V const& g) const {
-        V const zero = constant<V>(0.0);
-        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+        V const zero = constant<V>(0.0), below = is_bound(max) ? V(choose(x > constant<V>(max), zero, g)) : g;
+        return is_bound(min) ? V(choose(x < constant<V>(min), zero, below)) : below;
     }
 };
 
@@ -49,9 +56,9 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 
 }  // namespace detail
 
-/// Clamps every element to [min, max]; NaN propagates.
+/// Clamps every element to [min, max], or only from one side if the other bound is infinite; NaN propagates.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if a bound is not finite or max < min
+/// errors   ValueError if min is NaN or infinity, max is NaN or -infinity, or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
@@ -68,7 +75,7 @@ auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
 /// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
 /// gradient.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError if a bound is not finite, max < min, or 0 is not in [min, max]: absent rows stay 0
+/// errors   as for a tensor; ValueError if 0 is not in [min, max]: absent rows stay 0
 /// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
