@@ -5916,6 +5916,20 @@ std::int64_t height_of(Tensor<T, D> const& tensor) {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/core/detail/number_range.hpp: NumberRange, the numbers that an argument may hold.
+
+namespace rowan::inline v0::detail {
+
+/// The numbers from `least` to `most`, and how an error names them.
+struct NumberRange {
+    double least, most;
+    char const* expected;
+
+    ROWAN_HD bool has(double x) const { return x >= least && x <= most; }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
 
 namespace rowan::inline v0::detail {
@@ -5939,6 +5953,20 @@ void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
 template <class F>
 void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_work(exec, rows * width, rows, (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+}
+
+/// The first i of [0, n) for which fits(i) is false, or n.
+template <class Fits>
+std::size_t first_misfit(Cpu exec, std::size_t n, Fits const& fits) {
+    std::atomic<bool> good{true};
+    for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+        bool all = true;
+        for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+        if (!all) good = false;
+    });
+    std::size_t i = good ? n : 0;
+    while (i < n && fits(i)) ++i;
+    return i;
 }
 
 /// A function without arguments that returns a value.
@@ -5966,6 +5994,16 @@ struct ElementLoops<Cpu> {
     template <class I>
     static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
         detail::check_ids(exec, field, ids, bound);
+    }
+
+    /// Throws ValueError unless all elements are in the range. Thrust devices enqueue the check.
+    template <class T>
+    static void check_range(Cpu exec, char const* field, Tensor<T> const& x, NumberRange const& range) {
+        auto const number = [from = x.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
+        std::size_t const bad = first_misfit(exec, x.size(), [&](std::size_t i) { return range.has(number(i)); });
+        if (bad == x.size()) return;
+        throw ValueError(std::string(field).append("[").append(std::to_string(bad)).append("]"), number(bad),
+                         range.expected);
     }
 
     /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.
@@ -8504,6 +8542,7 @@ ROWAN_SLOT(ids, integers)      // row ids of a table
 ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
 ROWAN_SLOT(length, integers)   // number of rows of each sequence
 ROWAN_SLOT(weight)             // weight of each id
+ROWAN_SLOT(weights)            // weight of each row of a loss
 ROWAN_SLOT(updates)            // rows that are added at places
 ROWAN_SLOT(label, integers)    // target of a loss
 ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
@@ -8645,6 +8684,8 @@ enum class Linearity : std::uint8_t {
     quotient,      ///< the first input divided by the second one
     sum_of_rows,   ///< a sum over rows, or elements
     mean_of_rows,  ///< a mean over them
+    weighed_sum,   ///< a sum over rows of the first two inputs, which the third input has weights of
+    weighed_mean,  ///< the mean that divides by the sum of these weights
     of_all_rows,   ///< another function of all rows, as a maximum
     inside         ///< through operators of its own, as a loop
 };
@@ -28119,24 +28160,30 @@ namespace rowan::inline v0 {
 
 /// The settings of clip.
 struct ClipOptions {
-    double min = -1;  ///< lower bound
-    double max = 1;   ///< upper bound
+    double min = -1;  ///< lower bound; -infinity: none
+    double max = 1;   ///< upper bound; infinity: none
     ROWAN_OPTIONS(ClipOptions, min, max)
 };
 
 namespace detail {
 
 constexpr void check_clip(ClipOptions const& options) {
-    check_finite("min", options.min);
-    check_finite("max", options.max);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (!(options.min < infinity)) throw ValueError("min", options.min, "a finite number, or -infinity for no bound");
+    if (!(options.max > -infinity)) throw ValueError("max", options.max, "a finite number, or infinity for no bound");
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
 }
 
-/// x clamped to [min, max]
+ROWAN_HD constexpr bool is_bound(double x) { return x - x == 0; }
+
+/// x clamped to [min, max]; types without infinities have no such bounds
 struct clip_formula {
     double min, max;
 
-    ROWAN_FORMULA V operator()(V const& x) const { return larger(constant<V>(min), smaller(constant<V>(max), x)); }
+    ROWAN_FORMULA V operator()(V const& x) const {
+        V const below = is_bound(max) ? smaller(constant<V>(max), x) : x;
+        return is_bound(min) ? larger(constant<V>(min), below) : below;
+    }
 };
 
 /// 0 where x < min or x > max, else g
@@ -28144,8 +28191,8 @@ struct clip_grad_formula {
     double min, max;
 
     ROWAN_FORMULA V operator()(V const& x, V const& g) const {
-        V const zero = constant<V>(0.0);
-        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+        V const zero = constant<V>(0.0), below = is_bound(max) ? V(choose(x > constant<V>(max), zero, g)) : g;
+        return is_bound(min) ? V(choose(x < constant<V>(min), zero, below)) : below;
     }
 };
 
@@ -28158,9 +28205,9 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 
 }  // namespace detail
 
-/// Clamps every element to [min, max]; NaN propagates.
+/// Clamps every element to [min, max], or only from one side if the other bound is infinite; NaN propagates.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if a bound is not finite or max < min
+/// errors   ValueError if min is NaN or infinity, max is NaN or -infinity, or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
@@ -28177,7 +28224,7 @@ auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
 /// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
 /// gradient.
 /// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError if a bound is not finite, max < min, or 0 is not in [min, max]: absent rows stay 0
+/// errors   as for a tensor; ValueError if 0 is not in [min, max]: absent rows stay 0
 /// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
@@ -28904,17 +28951,9 @@ template <>
 struct CastCheck<Cpu> {
     template <class To, class From>
     static void check(Cpu exec, std::size_t n, From const* from) {
-        std::atomic<bool> good{true};
-        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            bool all = true;
-            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
-            if (!all) good = false;
-        });
-        if (good) return;
-        std::size_t i = 0;
-        while (fits(i)) ++i;
-        refuse_cast<To>(i, from[i]);
+        std::size_t const bad =
+            first_misfit(exec, n, [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); });
+        if (bad != n) refuse_cast<To>(bad, from[bad]);
     }
 };
 
@@ -32186,20 +32225,31 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 namespace rowan::inline v0 {
 
+// A weight of positives multiplies the loss of label 1, and not what a mean divides by, as in PyTorch and TensorFlow.
+
 /// The settings of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
     std::optional<std::int64_t> ignore_index = {};
-    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index)
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index, pos_weight)
+};
+
+/// The settings of hinge.
+struct HingeOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(HingeOptions, reduction, pos_weight)
 };
 
 /// The settings of losses that have no others.
 struct LossOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
-    /// Those of losses that can also ignore labels, which these options do not.
+    /// Those of losses that can also ignore labels or weigh positives, which these options do not.
     operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
+    operator HingeOptions() const { return {.reduction = reduction}; }
     ROWAN_OPTIONS(LossOptions, reduction)
 };
 
@@ -32230,7 +32280,8 @@ struct SmoothL1Options {
 struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction)
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction, pos_weight)
 };
 
 /// The settings of margin_ranking and cosine_embedding.
@@ -32253,7 +32304,8 @@ struct Counted {
     Of of = rows;
     std::int64_t axis = -1;                        // of elements: that of which one is counted, or -1
     CrossEntropyOptions const* options = nullptr;  // of labels
-    std::int64_t ignored = 0;                      // of kept elements: the value of the others
+    std::optional<std::int64_t> ignored = {};      // of kept elements: the value of others, if there are any
+    Variable* weights = nullptr;                   // of kept elements: those of their rows, or all count once
 
     double count() const;
 };
@@ -32317,8 +32369,8 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
-    /// The mean over the elements whose label is not the ignored one.
-    Term of_kept(Operator const& op, std::int64_t ignored);
+    /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
+    Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
     Term linear(Operator const& op, Linearity how);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);
@@ -32344,6 +32396,13 @@ private:
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
+
+/// Whether visit_floats takes its value.
+inline bool has_floats(Variable const& v) {
+    auto const type = v.spec().dtype;
+    return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
+           type == dtype<float16>::wire;
+}
 
 /// f(the tensor) of a value on the host whose elements are floating-point numbers.
 template <class F>
@@ -32380,18 +32439,32 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
     return sum;
 }
 
+/// The sum of the weights of the elements of labels that do not have the ignored value.
+inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
+    std::vector<double> of_rows;
+    if (weights != nullptr) {
+        visit_floats(weights->value().on_host(), [&]<class T>(Tensor<T> const& all) {
+            for (T const& w : all) of_rows.push_back(static_cast<double>(dtype<T>::widen(w)));
+            return 0.0;
+        });
+    }
+    return visit_floats(labels.on_host(), [&]<class T>(Tensor<T> const& all) {
+        using S = sum_t<T>;
+        S const other = constant<S>(static_cast<double>(ignored.value_or(0)));  // compared as losses compare labels
+        std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
+        double sum = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!ignored || load<S>(all.data() + i) != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
+        }
+        return sum;
+    });
+}
+
 ROWAN_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
-    if (of == kept) {
-        return visit_floats(now.on_host(), [this]<class T>(Tensor<T> const& all) {
-            using S = sum_t<T>;
-            S const other = constant<S>(static_cast<double>(ignored));  // compared as losses compare labels
-            return static_cast<double>(
-                std::count_if(all.begin(), all.end(), [&](T const& label) { return load<S>(&label) != other; }));
-        });
-    }
+    if (of == kept) return sum_of_kept(now, ignored, weights);
     if (of == value) {
         return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
             return static_cast<double>(dtype<T>::widen(held.data()[0]));
@@ -32456,7 +32529,10 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
 ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
-        for (Counted const& factor : d.factors) all.push_back(factor.variable);
+        for (Counted const& factor : d.factors) {
+            all.push_back(factor.variable);
+            if (factor.weights != nullptr) all.push_back(factor.weights);
+        }
     }
     return all;
 }
@@ -32526,6 +32602,8 @@ inline bool has_rows(Variable const& v) {
 }
 
 inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }
+/// Whether the third input of an operator has the weights of the rows of the others.
+inline bool weighs_rows(Linearity how) { return how == Linearity::weighed_sum || how == Linearity::weighed_mean; }
 
 /// Its inputs but those that give shapes or levels.
 inline std::span<Variable* const> factors(Operator const& op) {
@@ -32579,13 +32657,15 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     Linearity const how = linearity(op);
     if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
-    if (how == Linearity::mean_of_rows) {
+    if (how == Linearity::mean_of_rows || how == Linearity::weighed_mean) {
         if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
         using Binary = BinaryCrossEntropyOptions;
         auto const ignored = op.attributes.is<Binary>() ? op.attributes.get<Binary>().ignore_index : std::nullopt;
-        return ignored ? of_kept(op, *ignored) : reduced(op, mean, {counted_rows(*op.inputs[0])});
+        Variable* const weights = how == Linearity::weighed_mean ? op.inputs[2] : nullptr;
+        if (ignored || weights != nullptr) return of_kept(op, ignored, weights);
+        return reduced(op, mean, {counted_rows(*op.inputs[0])});
     }
-    if (how == Linearity::sum_of_rows) return reduced(op, sum, {});
+    if (how == Linearity::sum_of_rows || how == Linearity::weighed_sum) return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && how == Linearity::of_all_rows) no_parts(op, "which is neither a sum nor a mean of rows");
     if (of_rows && how == Linearity::product) {
@@ -32659,15 +32739,14 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
 }
 
-ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored) -> Term {
+ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)
+    -> Term {
     Variable& label = *op.inputs[1];
-    auto const type = label.spec().dtype;
     Term all = reduced(op, mean, {});
     if (all.kind != mean) return all;
-    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire &&
-        type != dtype<float16>::wire)
-        no_parts(op, "which counts labels that are no float, double, bfloat16 or float16");
-    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored}};
+    if (!has_floats(label))
+        no_parts(op, "which counts or weighs labels that are no float, double, bfloat16 or float16");
+    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored, weights}};
     return all;
 }
 
@@ -32877,8 +32956,9 @@ private:
 namespace rowan::inline v0::detail {
 
 /// The rows of which the losses of a batch are sums or means. Walking back from the cost, a loss is an operator that
-/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Rows
-/// are counted while the net runs, which then clears them.
+/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Of
+/// one with weights of rows, those count whose weight is not 0. Rows are counted while the net runs, which then clears
+/// them.
 class LossRows {
 public:
     /// Of a net with these operators, in this order.
@@ -32901,7 +32981,8 @@ private:
     struct Reduced {
         Variable const* variable;
         Operator const* writer;
-        std::size_t ready;  // after so many operators it has its value
+        std::size_t ready;    // after so many operators it has its value
+        bool weighs = false;  // whether it has the weights of rows
     };
     void count(Reduced const& r);
 
@@ -32927,11 +33008,18 @@ ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> ord
     for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
+    auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
+    auto const add = [&](Variable const& v, bool weighs) {
+        Operator const* const writer = writer_of(v);
+        all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer), weighs});
+    };
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
-        Operator const* const writer = v.writers().empty() ? nullptr : v.writers()[0];
+        Operator const* const writer = writer_of(v);
         if (has_rows(v) || v.role() == Role::data) {
-            all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer)});
+            add(v, false);
+        } else if (writer != nullptr && weighs_rows(linearity(*writer))) {
+            add(*writer->inputs[2], true);
         } else if (writer != nullptr && linearity(*writer) != Linearity::constant) {
             Linearity const how = linearity(*writer);
             bool const factors = how == Linearity::product || how == Linearity::quotient;
@@ -32955,6 +33043,11 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
     std::int64_t rows = now.empty() ? 1 : now[0];
     for (std::size_t i = 0; i < now.size(); ++i) {
         if (declared[i] == UNK && now[i] == 0) rows = 0;
+    }
+    if (r.weighs && has_floats(*r.variable)) {
+        rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
+            return static_cast<double>(std::ranges::count_if(all, [](T w) { return dtype<T>::widen(w) != 0; }));
+        }));
     }
     most_ = std::max(most_, rows);
 }
@@ -45760,7 +45853,7 @@ namespace rowan::inline v0::detail {
 
 // A formula has a `name`, a type `options` with a member `reduction`, the `value` of x and y, and its `slope`, the
 // derivative by x. `of_difference` states that it depends on x - y alone, so y has the negative slope. Otherwise y is a
-// label without a gradient.
+// label without a gradient. Where labels are 1 for positives and 0 for negatives, the options have a `pos_weight`.
 
 /// max(x, 0); NaN propagates.
 ROWAN_FORMULA V positive_part(V const& x) { return larger(constant<V>(0.0), x); }
@@ -45773,6 +45866,18 @@ ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
     V const one = constant<V>(1.0), zero = constant<V>(0.0), u = one - x;
     return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
 }
+
+/// (x - y)²
+struct mse_formula {
+    static constexpr std::string_view name = "mse", brief = "(x - y)².";
+    using options = LossOptions;
+    static constexpr bool of_difference = true;
+
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) { return squared_difference{}(x, y); }
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
+        return product(constant<V>(2.0), V(x - y));
+    }
+};
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
@@ -45881,13 +45986,13 @@ struct binary_cross_entropy_with_epsilon_formula {
 
 struct hinge_formula {
     static constexpr std::string_view name = "hinge", brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
-    using options = LossOptions;
+    using options = HingeOptions;
 
-    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, HingeOptions const&) {
         V const one = constant<V>(1.0), sign = product(y, constant<V>(2.0)) - one;
         return positive_part(V(one - product(x, sign)));
     }
-    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, HingeOptions const&) {
         V const one = constant<V>(1.0), zero = constant<V>(0.0), sign = product(y, constant<V>(2.0)) - one;
         return choose(one - product(x, sign) > zero, V(zero - sign), zero);
     }
@@ -45953,61 +46058,152 @@ inline constexpr bool is_of_difference = requires {
     Formula::of_difference;
 };
 
+/// A loss whose options have a weight of positives, elements whose label is 1.
+template <class Formula>
+concept weighs_positives = requires(typename Formula::options const& options) {
+    options.pos_weight;
+};
+
+/// The value and the slope of a formula. With p as the weight of positives it is p · y · that of label 1 and (1 - y) ·
+/// that of label 0.
+template <class Formula>
+struct LossFormula {
+    typename Formula::options options;
+    double positives = 1;
+
+    explicit LossFormula(typename Formula::options const& given) : options(given) {
+        if constexpr (weighs_positives<Formula>) positives = given.pos_weight.value_or(1);
+    }
+
+    ROWAN_FORMULA V value(V const& x, V const& y) const {
+        if constexpr (weighs_positives<Formula>) {
+            V const zero = constant<V>(0.0), one = constant<V>(1.0);
+            if (positives != 1) return of_both(y, Formula::value(x, one, options), Formula::value(x, zero, options));
+        }
+        return Formula::value(x, y, options);
+    }
+    ROWAN_FORMULA V slope(V const& x, V const& y) const {
+        if constexpr (weighs_positives<Formula>) {
+            V const zero = constant<V>(0.0), one = constant<V>(1.0);
+            if (positives != 1) return of_both(y, Formula::slope(x, one, options), Formula::slope(x, zero, options));
+        }
+        return Formula::slope(x, y, options);
+    }
+
+private:
+    ROWAN_FORMULA V of_both(V const& y, V const& of_one, V const& of_zero) const {
+        V const share = product(constant<V>(positives), y);
+        return product(share, of_one) + product(V(constant<V>(1.0) - y), of_zero);
+    }
+};
+
+/// 0 - x
+struct negative_number {
+    ROWAN_FORMULA V operator()(V const& x) const { return constant<V>(0.0) - x; }
+};
+
+/// weight · x, or 0 for a weight of 0, whatever x is.
+ROWAN_FORMULA V weighed(V const& weight, V const& x) {
+    V const zero = constant<V>(0.0);
+    return choose(weight > zero, product(weight, x), zero);
+}
+
 template <class Formula>
 struct LossValue {
-    typename Formula::options options;
+    LossFormula<Formula> formula;
 
-    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return Formula::value(x, y, options); }
+    ROWAN_FORMULA V operator()(V const& x, V const& y) const { return formula.value(x, y); }
+    ROWAN_FORMULA V operator()(V const& x, V const& y, V const& weight) const {
+        return weighed(weight, V(formula.value(x, y)));
+    }
 };
 
-/// kept[i] = 0 if label i is the ignored one, else 1.
+/// to[i] = the weight of the row of element i, which is 1 if there are none; 0 if its label is to be ignored.
 template <class T>
-struct KeepElement {
-    T const* label;
+struct WeighElement {
+    T const *label, *weights;
+    bool ignores;
     sum_t<T> ignored;
-    double* kept;
+    std::size_t width;
+    double* to;
 
-    ROWAN_KERNEL void operator()(std::size_t i) const {
-        kept[i] = same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : 1;
+    ROWAN_KERNEL double of_row(std::size_t row) const {
+        return weights == nullptr ? 1 : static_cast<double>(dtype<T>::widen(weights[row]));
+    }
+    ROWAN_KERNEL void operator()(double weight, std::size_t row, std::size_t column) const {
+        std::size_t const i = row * width + column;
+        to[i] = ignores && same_or_nan(load<sum_t<T>>(label + i), ignored) ? 0 : weight;
     }
 };
 
-/// Writes `zero` for elements that do not count.
-template <class To>
-struct ZeroIgnored {
-    double const* kept;
-    To zero;
-    To* to;
+/// Multiplies n numbers, and stores their given sum behind them, by the power of two that brings the sum to [1, 2): so
+/// neither products with losses nor sums of these overflow or vanish if their mean does not.
+struct ScaleToSum {
+    std::size_t n;
+    double const* sum;
+    double* to;
 
-    ROWAN_KERNEL void operator()(std::size_t i) const {
-        if (kept[i] == 0) to[i] = zero;
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::uint64_t const exponent = detail::bit_cast<std::uint64_t>(*sum) >> 52;
+        double const factor = detail::bit_cast<double>((2046 - (exponent == 0 ? 1 : exponent)) << 52);
+        to[i] = (i == n ? *sum : to[i]) * factor;
     }
 };
 
-/// Whether each element of a loss counts, if its options have a label to ignore.
+/// Weights whose sums are finite.
+inline constexpr NumberRange range_of_weights{0, 1e150, "in [0, 1e150]"};
+
+/// errors   ShapeError if the weights are not one for each row of x
 template <class T, class D>
-class KeptElements {
+void check_row_weights(Tensor<T, D> const& weights, Tensor<T, D> const& x) {
+    check_rows("x", x);
+    if (weights.dimension() != 1 || weights.size() != x.shape()[0])
+        throw ShapeError("weights.shape()", shape_text(weights.shape()),
+                         std::string("[").append(std::to_string(x.shape()[0])).append("], one for each row of x"));
+}
+
+/// How often each element of a loss counts: the weight of its row, or 0 if its label is the one to ignore; and behind
+/// these their sum.
+template <class T, class D>
+class ElementWeights {
     using Loops = ElementLoops<D>;
     using S = sum_t<T>;
 
 public:
+    /// errors   ValueError if a weight is negative or not a number
     template <class Options>
-    KeptElements(D const& exec, Tensor<T, D> const& label, Options const& options)
-        : n_(label.size()), ignores_(ignored(options).has_value()),
-          kept_(Loops::template scratch<double>(exec, ignores_ ? n_ + 1 : 0)) {
-        if (!ignores_) return;
-        S const value = constant<S>(static_cast<double>(*ignored(options)));
-        Loops::each(exec, n_, 1, KeepElement<T>{label.data(), value, kept_.data()});
-        Totals<D>::template of_losses<double>(exec, n_, kept_.data(), false, kept_.data() + n_);
+    ElementWeights(D const& exec, Tensor<T, D> const& label, Tensor<T, D> const* weights, Options const& options)
+        : n_(label.size()), given_(weights != nullptr || ignored(options)),
+          all_(Loops::template scratch<double>(exec, given_ ? n_ + 2 : 0)) {
+        if (!given_) return;
+        std::size_t rows = n_;
+        T const* of_rows = nullptr;
+        if (weights != nullptr) {
+            Loops::check_range(exec, "weights", *weights, range_of_weights);
+            rows = weights->size();
+            of_rows = weights->data();
+        }
+        auto const other = ignored(options);
+        std::size_t const width = n_ / std::max<std::size_t>(rows, 1);
+        S const value = constant<S>(static_cast<double>(other.value_or(0)));
+        WeighElement<T> const weigh{label.data(), of_rows, other.has_value(), value, width, all_.data()};
+        Loops::each_element(exec, rows, width, weigh);
+        if (options.reduction != Reduction::mean) return;
+        double *const sum = all_.data() + n_, *const plain = of_rows == nullptr ? sum : sum + 1;
+        Totals<D>::template of_losses<double>(exec, n_, all_.data(), false, plain);
+        if (of_rows != nullptr) Loops::each(exec, n_ + 1, 1, ScaleToSum{n_, plain, all_.data()});
     }
 
-    /// The number of elements that count, or nullptr for all.
-    double const* total() const { return ignores_ ? kept_.data() + n_ : nullptr; }
+    /// Those of all elements, or nullptr: each counts once.
+    double const* data() const { return given_ ? all_.data() : nullptr; }
+    /// Their sum, if the loss is a mean, or nullptr for the number of elements.
+    double const* total() const { return given_ ? all_.data() + n_ : nullptr; }
 
-    /// Sets the elements that do not count to `zero`.
-    template <class To>
-    void clear(D const& exec, To zero, To* to) const {
-        if (ignores_) Loops::each(exec, n_, 1, ZeroIgnored<To>{kept_.data(), zero, to});
+    /// to[i] = map(x[i], y[i]), or map(x[i], y[i], weight)
+    template <class Map, class To>
+    void zip(D const& exec, Map const& map, To* to, T const* x, T const* y) const {
+        given_ ? Loops::template zip<S>(exec, n_, map, to, x, y, data())
+               : Loops::template zip<S>(exec, n_, map, to, x, y);
     }
 
 private:
@@ -46021,29 +46217,30 @@ private:
     }
 
     std::size_t n_;
-    bool ignores_;
-    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) kept_;
+    bool given_;
+    decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) all_;
 };
 
-/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `total` is
-/// the number of elements that count, or nullptr for all.
+/// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `weights`
+/// are those of the elements, and `total` is their sum, or both are nullptr.
 template <class Formula, bool of_y, class T>
 struct LossGradStep {
     using S = sum_t<T>;
-    typename Formula::options options;
+    LossFormula<Formula> formula;
     T const *x, *y, *out_grad;
     LossGrads<T> reduced;
     T* to;
-    double const* total = nullptr;
+    double const *weights, *total;
 
     ROWAN_KERNEL S of_row(std::size_t) const {
-        if (total == nullptr || options.reduction != Reduction::mean) return reduced(0);
+        if (total == nullptr || reduced.reduction != Reduction::mean) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
 
     ROWAN_FORMULA void at(S const& row, std::size_t i) const {
-        V const g = options.reduction == Reduction::none ? load<V>(out_grad + i) : V(row);
-        V const grad = product(Formula::slope(load<V>(x + i), load<V>(y + i), options), g);
+        V const g = reduced.reduction == Reduction::none ? load<V>(out_grad + i) : V(row);
+        V grad = product(formula.slope(load<V>(x + i), load<V>(y + i)), g);
+        if (weights != nullptr) grad = weighed(load<V>(weights + i), grad);
         store(of_y ? V(constant<V>(0.0) - grad) : grad, to + i);
     }
 };
@@ -46052,57 +46249,97 @@ struct LossGradStep {
 template <class Formula>
 constexpr void check_loss(typename Formula::options const& options) {
     if constexpr (requires { Formula::check(options); }) Formula::check(options);
+    if constexpr (weighs_positives<Formula>) {
+        double const positives = options.pos_weight.value_or(1);
+        check_finite("pos_weight", positives);
+        if (positives < 0) throw ValueError("pos_weight", positives, "at least 0");
+    }
+}
+
+/// Checks the arguments of a loss but the values of the weights.
+template <class Formula, class D, class T, class... Grad>
+void check_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const* weights,
+                typename Formula::options const& options, Grad const&... out_grad) {
+    static_assert(floating_element<T>, "rowan: this loss needs x and y of a floating-point type: convert them");
+    check_loss<Formula>(options);
+    check_same_shape("y", y, x);
+    if (weights != nullptr) check_row_weights(*weights, x);
+    if (options.reduction == Reduction::none) {
+        (check_same_shape("out_grad", out_grad, x), ...);
+    } else {
+        (check_reduced("out_grad", out_grad, options.reduction, x.size()), ...);
+    }
+    ElementLoops<D>::check(exec, x, y, out_grad...);
+    if (weights != nullptr) ElementLoops<D>::check(exec, *weights);
 }
 
 /// The losses of the elements, or their mean or sum.
 template <class Formula, class D, class T>
-Tensor<T, D> pointwise_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+Tensor<T, D> pointwise_loss(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const* weights,
                             typename Formula::options const& options) {
-    using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan: this loss needs x and y of a floating-point type: convert them");
-    check_loss<Formula>(options);
-    check_same_shape("y", y, x);
-    LossValue<Formula> const value{options};
-    S const zero = constant<S>(0.0);
+    check_loss<Formula>(exec, x, y, weights, options);
+    LossValue<Formula> const value{LossFormula<Formula>(options)};
+    ElementWeights<T, D> const counted(exec, y, weights, options);
     if (options.reduction == Reduction::none) {
-        auto out = zip_elements<S>(exec, value, x, y);
-        KeptElements<T, D>(exec, y, options).clear(exec, dtype<T>::narrow(zero), out.data());
+        auto out = new_tensor<T>(exec, x.shape());
+        counted.zip(exec, value, out.data(), x.data(), y.data());
         return out;
     }
-    ElementLoops<D>::check(exec, x, y);
-    KeptElements<T, D> const kept(exec, y, options);
-    auto losses = ElementLoops<D>::template scratch<S>(exec, x.size());
-    ElementLoops<D>::template zip<S>(exec, x.size(), value, losses.data(), x.data(), y.data());
-    kept.clear(exec, zero, losses.data());
-    return reduce<T>(exec, options.reduction, losses, kept.total());
+    auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, x.size());
+    counted.zip(exec, value, losses.data(), x.data(), y.data());
+    return reduce<T>(exec, options.reduction, losses, counted.total());
 }
 
 template <class Formula, bool of_y, class D, class T>
 Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                                 Tensor<T, D> const& out_grad, typename Formula::options const& options) {
-    using S = sum_t<T>;
-    check_loss<Formula>(options);
-    check_same_shape("y", y, x);
-    if (options.reduction == Reduction::none) {
-        check_same_shape("out_grad", out_grad, x);
-    } else {
-        check_reduced("out_grad", out_grad, options.reduction, x.size());
-    }
-    ElementLoops<D>::check(exec, x, y, out_grad);
+                                 Tensor<T, D> const* weights, Tensor<T, D> const& out_grad,
+                                 typename Formula::options const& options) {
+    check_loss<Formula>(exec, x, y, weights, options, out_grad);
+    ElementWeights<T, D> const counted(exec, y, weights, options);
     auto grad = new_tensor<T>(exec, x.shape());
     if (x.size() == 0) return grad;
-    KeptElements<T, D> const kept(exec, y, options);
-    LossGrads<T> const reduced{out_grad.data(), options.reduction, x.size()};
-    LossGradStep<Formula, of_y, T> const step{options, x.data(),    y.data(),    out_grad.data(),
-                                              reduced, grad.data(), kept.total()};
-    ElementLoops<D>::template each_in_rows<S>(exec, 1, x.size(), step);
-    kept.clear(exec, dtype<T>::narrow(constant<S>(0.0)), grad.data());
+    LossGradStep<Formula, of_y, T> const step{LossFormula<Formula>(options),
+                                              x.data(),
+                                              y.data(),
+                                              out_grad.data(),
+                                              {out_grad.data(), options.reduction, x.size()},
+                                              grad.data(),
+                                              counted.data(),
+                                              counted.total()};
+    ElementLoops<D>::template each_in_rows<sum_t<T>>(exec, 1, x.size(), step);
     return grad;
 }
 
 struct grad_y_suffix {
     static constexpr std::string_view name = "_grad_y";
 };
+struct weighted_prefix {
+    static constexpr std::string_view name = "weighted_";
+};
+
+struct weights_suffix {
+    static constexpr std::string_view name = ": weights";
+};
+struct weighted_brief {
+    static constexpr std::string_view name = " Rows have weights, by whose sum the mean divides.";
+};
+template <class Formula>
+struct loss_brief {
+    static constexpr std::string_view name = Formula::brief;
+};
+
+template <class Formula>
+using gradients_of_loss =
+    std::conditional_t<is_of_difference<Formula>, makes<grad_of<slot::x>, grad_of<slot::y>>, makes<grad_of<slot::x>>>;
+
+/// The spec of a loss, given the name of y in errors.
+template <class Formula>
+constexpr VarSpec infer_loss(char const* y_field, VarSpec const& x, VarSpec const& y,
+                             typename Formula::options const& a) {
+    check_loss<Formula>(a);
+    VarSpec const all = spec::elementwise(y_field, y, x);
+    return a.reduction == Reduction::none ? all : spec::with_dims(x, {1});
+}
 
 }  // namespace detail
 
@@ -46121,15 +46358,13 @@ struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<
         grad_rule<pointwise_loss_grad_op<Formula, false>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
-        detail::check_loss<Formula>(a);
-        VarSpec const all = spec::elementwise(detail::joined_name<Formula, detail::y_suffix>::value.data(), y, x);
-        if (a.reduction == Reduction::none) return all;
-        return spec::with_dims(x, {1});
+        return detail::infer_loss<Formula>(detail::joined_name<Formula, detail::y_suffix>::value.data(), x, y, a);
     }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
-        return detail::pointwise_loss<Formula>(exec, x, y, a);
+        Tensor<T, D> const* const no_weights = nullptr;
+        return detail::pointwise_loss<Formula>(exec, x, y, no_weights, a);
     }
 };
 
@@ -46151,23 +46386,93 @@ struct pointwise_loss_grad_op
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& out_grad,
                             attributes const& a) {
-        return detail::pointwise_loss_grad<Formula, of_y>(exec, x, y, out_grad, a);
+        Tensor<T, D> const* const no_weights = nullptr;
+        return detail::pointwise_loss_grad<Formula, of_y>(exec, x, y, no_weights, out_grad, a);
+    }
+};
+
+/// A pointwise_loss_op with a weight for each row of x, by whose sum over the elements the mean divides.
+template <class Formula>
+struct weighted_loss_op : detail::builtin_op<weighted_loss_op<Formula>, slots<slot::x, slot::y, slot::weights>,
+                                             slots<slot::out>, typename Formula::options> {
+    static constexpr std::string_view name = detail::joined_name<detail::weighted_prefix, Formula>::value;
+    static constexpr std::string_view brief =
+        detail::joined_name<detail::loss_brief<Formula>, detail::weighted_brief>::value;
+    using attributes = typename Formula::options;
+    using grad = gradient<weighted_loss_op, uses<slot::x, slot::y, slot::weights, grad_of<slot::out>>,
+                          detail::gradients_of_loss<Formula>>;
+
+    static constexpr Linearity linearity(attributes const& a) {
+        if (a.reduction == Reduction::mean) return Linearity::weighed_mean;
+        return a.reduction == Reduction::sum ? Linearity::weighed_sum : Linearity::none;
+    }
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& weights, attributes const& a) {
+        constexpr char const* field = detail::joined_name<weighted_loss_op, detail::weights_suffix>::value.data();
+        auto const out =
+            detail::infer_loss<Formula>(detail::joined_name<weighted_loss_op, detail::y_suffix>::value.data(), x, y, a);
+        spec::rows(detail::joined_name<weighted_loss_op, detail::x_suffix>::value.data(), x);
+        spec::dense(field, weights);
+        spec::same_dtype(field, weights, x);
+        spec::rank(field, weights, 1, "1, a weight for each row of x");
+        static_cast<void>(spec::same_dim(field, 0, weights.dims[0], x.dims[0]));
+        if (weights.lod_level != 0) spec::same_levels(field, weights, x);
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& weights,
+                            attributes const& a) {
+        return detail::pointwise_loss<Formula>(exec, x, y, &weights, a);
+    }
+
+    /// The gradient of x, and that of y if the loss depends on their difference. The weights have none.
+    /// shapes   x and y [...], weights [n], out_grad [1], or [...] without reduction -> both [...]
+    /// errors   as the loss; ShapeError if out_grad has another shape than its result
+    /// cost     that of the loss, and a pass for y
+    template <class T, class D>
+    static auto backward(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& weights,
+                         Tensor<T, D> const& out_grad, attributes const& a) {
+        auto grad = detail::pointwise_loss_grad<Formula, false>(exec, x, y, &weights, out_grad, a);
+        if constexpr (detail::is_of_difference<Formula>) {
+            auto of_y = detail::zip_elements<detail::sum_t<T>>(exec, detail::negative_number{}, grad);
+            return std::tuple<Tensor<T, D>, Tensor<T, D>>(std::move(grad), std::move(of_y));
+        } else {
+            return grad;
+        }
     }
 };
 
 }  // namespace rowan::inline v0
 
-/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options.
+/// Defines the loss f with weights of rows, with and without an execution, and its operator, from detail::f_formula.
+#define ROWAN_WEIGHTED_LOSS(f, Options)                                                           \
+    template <class T, device D, std::same_as<Tensor<T, D>> W>                                    \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights, \
+                   Options const& options = {}) {                                                 \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, &weights, options);        \
+    }                                                                                             \
+    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                           \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights, \
+                        Options const& options = {}) {                                            \
+        return f(x.device(), x, y, weights, options);                                             \
+    }                                                                                             \
+    using weighted_##f##_op = weighted_loss_op<detail::f##_formula>; /**< See f. */
+
+/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options; and
+/// the same with weights.
 #define ROWAN_LOSS(f, Options)                                                                                 \
     template <class T, device D>                                                                               \
     Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
-        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, options);                               \
+        Tensor<T, D> const* const no_weights = nullptr;                                                        \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, no_weights, options);                   \
     }                                                                                                          \
     template <class T, class Device>                                                                           \
     Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
         return f(x.device(), x, y, options);                                                                   \
     }                                                                                                          \
-    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */
+    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */                                      \
+    ROWAN_WEIGHTED_LOSS(f, Options)
 
 // rowan/op/loss/losses.hpp: element-wise losses.
 
@@ -46175,6 +46480,16 @@ namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
 // threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
+//
+// All of them, and mse, also take a weight for each row of x: huber(x, y, weights, {.delta = 2}). The losses of the
+// elements of a row are multiplied by its weight. The mean divides by the sum of the weights of all elements, or is 0 if
+// that is 0. A row of weight 0 has a loss and a gradient of 0, whatever its elements are. Weights have no gradient, and
+// cost 8 bytes for each element and three more passes. Where labels are 1 for positives and 0 for negatives, or
+// probabilities in between, options.pos_weight multiplies the loss of label 1; no mean divides by it.
+//     auto loss = binary_cross_entropy_with_logits(x, y, weights, {.pos_weight = 20});
+// shapes   weights [n] for x [n, ...]
+// errors   ShapeError for another shape; ValueError with the place of a weight that is not in [0, 1e150], such as
+//          `weights[3] is nan`; ValueError if pos_weight is negative or not finite
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
 /// options.reduction their sum or all of them. Huber 1964.
@@ -46193,7 +46508,7 @@ ROWAN_LOSS(smooth_l1, SmoothL1Options)
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
 /// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle. Elements whose y is
-/// options.ignore_index do not count.
+/// options.ignore_index do not count. With p = options.pos_weight it is -p · y · log(s) - (1 - y) · log(1 - s).
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
@@ -46220,7 +46535,7 @@ ROWAN_LOSS(binary_cross_entropy_with_epsilon, BinaryCrossEntropyWithEpsilonOptio
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both
-ROWAN_LOSS(hinge, LossOptions)
+ROWAN_LOSS(hinge, HingeOptions)
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
 /// options.reduction their sum or all of them. As in PyTorch; its "batchmean" is the sum divided by the number of rows.
@@ -46279,8 +46594,8 @@ struct difference_times {
 
 /// (x - y)², computed in dtype<T>::sum: the mean over all elements, or by options.reduction their sum or all of them. The
 /// mean of no elements is 0. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the
-/// block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1], or [...] without reduction
+/// block sums are added in the same way. Weights of rows are those of losses.hpp.
+/// shapes   x [...], y [...], maybe weights [n] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
@@ -46342,6 +46657,8 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
         return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
     }
 };
+
+ROWAN_WEIGHTED_LOSS(mse, LossOptions)
 
 }  // namespace rowan::inline v0
 
@@ -54475,8 +54792,11 @@ using program_ops = type_list<
     sequence_reshape_op, sequence_reverse_op, sequence_scatter_op, sequence_slice_op, sequence_softmax_op,
     sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op, sign_op, silu_op, sin_op, smooth_l1_op,
     softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op,
-    swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op,
-    weighted_embedding_bags_op, where_op>;
+    swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op, weighted_binary_cross_entropy_op,
+    weighted_binary_cross_entropy_with_epsilon_op, weighted_binary_cross_entropy_with_logits_op,
+    weighted_cosine_embedding_op, weighted_embedding_bag_op, weighted_embedding_bags_op, weighted_hinge_op,
+    weighted_huber_op, weighted_kl_div_op, weighted_margin_ranking_op, weighted_mse_op, weighted_smooth_l1_op,
+    where_op>;
 
 /// Those that only training needs.
 using training_ops =
@@ -54596,20 +54916,21 @@ inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::trans
 
 // ---- Rows and losses
 
-inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
-inline constexpr operator_layer<dot_interaction_op> dot_interaction{};      ///< As rowan::dot_interaction.
-inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
-inline constexpr operator_layer<mse_op> mse{};                              ///< As rowan::mse.
-inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
-inline constexpr operator_layer<smooth_l1_op> smooth_l1{};                  ///< As rowan::smooth_l1.
-inline constexpr operator_layer<binary_cross_entropy_with_logits_op>
+inline constexpr operator_layer<row_dot_op> row_dot{};                             ///< As rowan::row_dot.
+inline constexpr operator_layer<dot_interaction_op> dot_interaction{};             ///< As rowan::dot_interaction.
+inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};         ///< As rowan::cosine_similarity.
+inline constexpr operator_layer<mse_op, weighted_mse_op> mse{};                    ///< As rowan::mse.
+inline constexpr operator_layer<huber_op, weighted_huber_op> huber{};              ///< As rowan::huber.
+inline constexpr operator_layer<smooth_l1_op, weighted_smooth_l1_op> smooth_l1{};  ///< As rowan::smooth_l1.
+inline constexpr operator_layer<binary_cross_entropy_with_logits_op, weighted_binary_cross_entropy_with_logits_op>
     binary_cross_entropy_with_logits{};  ///< As rowan::binary_cross_entropy_with_logits.
-inline constexpr operator_layer<binary_cross_entropy_op> binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
-inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op>
-    binary_cross_entropy_with_epsilon{};                  ///< As rowan::binary_cross_entropy_with_epsilon.
-inline constexpr operator_layer<hinge_op> hinge{};        ///< As rowan::hinge.
-inline constexpr operator_layer<kl_div_op> kl_div{};      ///< As rowan::kl_div.
-inline constexpr operator_layer<accuracy_op> accuracy{};  ///< As rowan::accuracy.
+inline constexpr operator_layer<binary_cross_entropy_op, weighted_binary_cross_entropy_op>
+    binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
+inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op, weighted_binary_cross_entropy_with_epsilon_op>
+    binary_cross_entropy_with_epsilon{};                               ///< As rowan::binary_cross_entropy_with_epsilon.
+inline constexpr operator_layer<hinge_op, weighted_hinge_op> hinge{};  ///< As rowan::hinge.
+inline constexpr operator_layer<kl_div_op, weighted_kl_div_op> kl_div{};  ///< As rowan::kl_div.
+inline constexpr operator_layer<accuracy_op> accuracy{};                  ///< As rowan::accuracy.
 inline constexpr operator_layer<linear_chain_crf_op> linear_chain_crf{};  ///< As rowan::linear_chain_crf.
 /// The best tags, or, with labels, whether they are these: as rowan::crf_decoding.
 inline constexpr operator_layer<crf_decoding_op, crf_matches_op> crf_decoding{};
@@ -56506,6 +56827,8 @@ struct label_loss {
 inline constexpr label_loss<cross_entropy_of_probabilities_op> cross_entropy_of_probabilities{};
 inline constexpr label_loss<cross_entropy_op> cross_entropy{};  ///< As rowan::cross_entropy, of scores.
 
+// The losses of pairs below also take a weight for each row, before the options, as the losses of losses.hpp do.
+
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
@@ -56515,6 +56838,11 @@ template <class T, class Device>
 Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
                        LossOptions const& options = {}) {
     return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
+}
+template <class T, class Device>
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       Var<T, Device> const& weights, LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, weights, options);
 }
 
 /// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
@@ -56528,6 +56856,12 @@ Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const&
     rowan::detail::margin_ranking_formula::check(options);
     return apply<margin_ranking_op>(options, layer::sub(left, right), label);
 }
+template <class T, class Device>
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              Var<T, Device> const& weights, MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<weighted_margin_ranking_op>(options, layer::sub(left, right), label, weights);
+}
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
 /// of x and y, as PyTorch's cosine_embedding_loss.
@@ -56539,6 +56873,12 @@ Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y
                                 MarginOptions const& options = {}) {
     rowan::detail::cosine_embedding_formula::check(options);
     return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+}
+template <class T, class Device>
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                Var<T, Device> const& weights, MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<weighted_cosine_embedding_op>(options, layer::cosine_similarity(x, y), label, weights);
 }
 
 }  // namespace rowan::inline v0::layer

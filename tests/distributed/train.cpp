@@ -229,6 +229,48 @@ TEST_CASE("parts are weighed by the labels that count, with the same bits on ran
     }
 }
 
+TEST_CASE("parts are weighed by the weights of their rows, with the same bits on ranks", "[distributed]") {
+    auto const make = [] {
+        auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = 2, .name = "table"});
+        return layer::binary_cross_entropy_with_logits(layer::fc(rows, {.output_size = 2, .name = "fc"}), layer::data<float>("y", {UNK, 2}), layer::data<float>("w", {UNK}), {.pos_weight = 3});
+    };
+    auto const weighed = [](std::int64_t i) {
+        Feeds feeds = batch(i, 0.01F);
+        auto w = Tensor<float>::from_shape({feeds.at("ids").value().rows()});
+        for (std::size_t k = 0; k < w.size(); ++k) w(k) = i == 3 ? 0 : 0.3F * static_cast<float>((static_cast<std::size_t>(i) + 2 * k) % 7);
+        feeds.insert_or_assign("w", w);
+        return feeds;
+    };
+    std::vector<Feeds> data;
+    for (std::int64_t i = 0; i < 7; ++i) data.push_back(weighed(i));
+    auto const run = [&](layer::Comm const& comm) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        return hash_of(train(make(), [&](std::int64_t) { return data; }, options_for(7, comm)));
+    };
+    auto const want = run({});
+    for (int const n : {2, 3, 5}) {
+        for (auto const hash : test::on_ranks(n, run)) CHECK(hash == want);
+    }
+    auto const whole = data;
+    for (Feeds feeds : whole) {  // a step without rows
+        feeds.insert_or_assign("w", Tensor<float>::zeros({feeds.at("ids").value().rows()}));
+        data.push_back(feeds);
+    }
+    for (int const n : {1, 3}) {
+        for (auto const hash : test::on_ranks(n, run)) CHECK(hash == want);
+    }
+    data[5].insert_or_assign("w", Tensor<float>::full({data[5].at("ids").value().rows()}, -1));
+    auto const refused = test::on_ranks(3, [&](auto const& comm) {
+        try {
+            return run(comm) == 0 ? 2 : 3;
+        } catch (Error const& e) {
+            return std::string(e.what()).find("weights[0] is -1, expected in [0, 1e150]") != std::string::npos ? 1 : 0;
+        }
+    });
+    for (int const r : refused) CHECK(r == 1);
+}
+
 TEST_CASE("gradients of bfloat16 travel as float and are rounded once", "[distributed]") {
     auto const run = [](layer::Comm const& comm) {
         Scope scope;

@@ -26,6 +26,27 @@ TEST_CASE("losses of pairs and of cosines, with their options", "[layer]") {
           cosine_embedding(cosine_similarity(a, b), Tensor<float>::full({3, 1}, -1), {.margin = 0.25}));
 }
 
+TEST_CASE("losses of elements and of pairs take weights of rows", "[layer]") {
+    test::DefaultScope scope;
+    auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {UNK, 2}, 1), w = layer::data("w", {UNK});
+    Tensor<float> const a{{0.5F, -2}, {-0.5F, 3}, {0, 0.25F}}, b{{1, 0}, {1, 1}, {0, 0.5F}}, weights{2, 0, 1};
+    Feeds const feeds{{"x", LoDTensor<float>(a, Lod{{0, 2, 3}})}, {"y", LoDTensor<float>(b, Lod{{0, 2, 3}})}, {"w", weights}};
+    auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) { CHECK(test::run(out, feeds).value() == want); };
+    gives(layer::huber(x, y, w, {.delta = 0.5}), huber(a, b, weights, {.delta = 0.5}));
+    gives(layer::mse(x, y, w), mse(a, b, weights));
+    CHECK(test::run(layer::mse(x, y, w, {Reduction::none}), feeds).lod().levels() == 1);
+    gives(layer::binary_cross_entropy_with_logits(x, y, w, {.pos_weight = 3}), binary_cross_entropy_with_logits(a, b, weights, {.pos_weight = 3}));
+    gives(layer::hinge(x, y, {.pos_weight = 3}), hinge(a, b, {.pos_weight = 3}));
+    gives(layer::ranknet(y, x, x, w, {Reduction::none}), Tensor<float>{{2 * std::log(2.0F), 2 * std::log(2.0F)}, {0, 0}, {std::log(2.0F), std::log(2.0F)}});
+    gives(layer::margin_ranking(y, x, y, w, {.margin = 0.5}), margin_ranking(sub(a, b), b, weights, {.margin = 0.5}));
+    gives(layer::cosine_embedding(x, y, layer::scale(layer::cosine_similarity(x, y), 0, -1), w, {.margin = 0.25}),
+          cosine_embedding(cosine_similarity(a, b), Tensor<float>::full({3, 1}, -1), weights, {.margin = 0.25}));
+    CHECK_THROWS_WITH(layer::mse(x, y, layer::data("v", {UNK, 1})), "weighted_mse: weights rank is 2, expected 1, a weight for each row of x");
+    Feeds bad = feeds;
+    bad.insert_or_assign("w", Tensor<float>{1, 1, std::nanf("")});
+    CHECK_THROWS_WITH(test::run(layer::mse(x, y, w), bad), Catch::Matchers::Contains("weights[2] is nan, expected in [0, 1e150]"));
+}
+
 TEST_CASE("layers of losses with labels take a reduction, a label to ignore, and probabilities", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), soft = layer::data("soft", {UNK, 2});

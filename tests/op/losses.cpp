@@ -1,5 +1,6 @@
 // tests/op/losses.cpp: element-wise losses against PyTorch's values and the formulas in long double.
 #include <rowan/op/loss/losses.hpp>
+#include <rowan/op/loss/mse.hpp>
 
 #include "any_threads.hpp"
 #include "check_gradients.hpp"
@@ -119,6 +120,11 @@ TEST_CASE("losses equal their formulas, and their gradients central differences"
     check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x) - (1 - y) * std::log1p(-x); });
     check(rowan::detail::binary_cross_entropy_with_epsilon_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
     check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return std::max(1 - x * (2 * y - 1), 0.0L); });
+    // with a weight of positives; PyTorch's and TensorFlow's formula
+    check(rowan::detail::binary_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return 3 * y * std::log1p(std::exp(-x)) + (1 - y) * (x + std::log1p(std::exp(-x))); }, {.pos_weight = 3});
+    check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -0.25L * y * std::log(x) - (1 - y) * std::log1p(-x); }, {.pos_weight = 0.25});
+    check(rowan::detail::binary_cross_entropy_with_epsilon_formula{}, 0.01, 0.99, [](Real x, Real y) { return -0.5L * y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125, .pos_weight = 0.5});
+    check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return 2 * y * std::max(1 - x, 0.0L) + (1 - y) * std::max(1 + x, 0.0L); }, {.pos_weight = 2});
     check(rowan::detail::kl_div_formula{}, -9, -0.1, [](Real x, Real y) { return y * (std::log(y) - x); });
     check(rowan::detail::margin_ranking_formula{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
 }
@@ -194,6 +200,122 @@ TEST_CASE("elements with the label to ignore have no loss and no gradient, and t
     check(rowan::detail::binary_cross_entropy_formula{});
     rowan::LossOptions const sum{.reduction = Reduction::sum};
     CHECK((rowan::binary_cross_entropy_with_logits(some_x, some_y, sum) == rowan::binary_cross_entropy_with_logits(some_x, some_y, {.reduction = Reduction::sum})));
+}
+
+namespace {
+
+/// Calls f with each loss of elements, as a function of x, y and maybe weights, and options.
+template <class F>
+void each_loss(F const& f) {
+#define EACH(loss) f(#loss, [](auto const&... given) { return rowan::loss(given...); }, rowan::weighted_##loss##_op{})
+    EACH(huber);
+    EACH(smooth_l1);
+    EACH(mse);
+    EACH(binary_cross_entropy_with_logits);
+    EACH(binary_cross_entropy);
+    EACH(binary_cross_entropy_with_epsilon);
+    EACH(hinge);
+    EACH(kl_div);
+    EACH(margin_ranking);
+    EACH(cosine_embedding);
+#undef EACH
+}
+
+template <class T>
+Tensor<T> probabilities(Tensor<double>::shape_type const& shape, std::uint64_t seed) {
+    auto made = Tensor<T>::from_shape(shape);
+    auto const from = test::values(shape, seed);
+    for (std::size_t i = 0; i < made.size(); ++i) made.data()[i] = static_cast<T>((from.data()[i] + 1) / 2);
+    return made;
+}
+
+/// The gradient of x.
+template <class Op, class T>
+Tensor<T> x_grad(Op, Tensor<T> const& x, Tensor<T> const& y, Tensor<T> const& weights, Tensor<T> const& g, typename Op::attributes const& options) {
+    auto grads = Op::backward(Cpu{}, x, y, weights, g, options);
+    if constexpr (requires { std::get<0>(grads); }) {
+        return std::get<0>(grads);
+    } else {
+        return grads;
+    }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("weights of 1 leave the bits of a loss, and whole weights repeat rows", "[op]", float, double) {
+    using T = TestType;
+    auto const x = probabilities<T>({5, 3}, 1), y = probabilities<T>({5, 3}, 2);
+    Tensor<T> const weights{2, 0, 1, 3, 0}, ones{1, 1, 1, 1, 1}, none{0, 0, 0, 0, 0};
+    auto repeated_x = Tensor<T>::from_shape({6, 3}), repeated_y = repeated_x;
+    for (std::size_t i = 0; std::size_t const from : {0U, 0U, 2U, 3U, 3U, 3U}) {
+        std::ranges::copy(x.row(from), repeated_x.row(i).begin());
+        std::ranges::copy(y.row(from), repeated_y.row(i++).begin());
+    }
+    each_loss([&]<class Op>(char const* name, auto const& loss, Op op) {
+        INFO(name);
+        for (auto const reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+            typename Op::attributes options;
+            options.reduction = reduction;
+            CHECK(test::same_bits(loss(x, y, ones, options), loss(x, y, options)));
+            if (reduction == Reduction::none) continue;
+            T const want = loss(repeated_x, repeated_y, options)(0), got = loss(x, y, weights, options)(0);
+            CHECK(std::abs(want - got) <= 8 * std::numeric_limits<T>::epsilon() * std::abs(want));
+            CHECK(loss(x, y, none, options)(0) == 0);
+            CHECK((x_grad(op, x, y, none, Tensor<T>{1}, options) == Tensor<T>::zeros({5, 3})));
+        }
+    });
+}
+
+TEST_CASE("a row of weight 0 has no loss and no gradient, whatever its elements are, and weights may be tiny or huge", "[op]") {
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    Tensor<float> const x{{0.25, 0.5}, {nan, 2}, {0.75, 0.125}}, y{{1, 0}, {1, nan}, {0, 1}}, g{1};
+    auto const near = [](Tensor<float> const& a, Tensor<float> const& b) {
+        return std::equal(a.data(), a.data() + a.size(), b.data(), [](float p, float q) { return std::abs(p - q) <= 1e-6F * std::abs(q); });
+    };
+    each_loss([&]<class Op>(char const* name, auto const& loss, Op op) {
+        INFO(name);
+        Tensor<float> const plain{1, 0, 3};
+        auto const want = loss(x, y, plain), grad = x_grad(op, x, y, plain, g, {});
+        CHECK(std::isfinite(want(0)));
+        CHECK((grad(1, 0) == 0 && grad(1, 1) == 0));
+        typename Op::attributes none;
+        none.reduction = Reduction::none;
+        CHECK((loss(x, y, plain, none)(1, 0) == 0 && loss(x, y, plain, none)(1, 1) == 0));
+        for (float const scale : {1e-41F, 1e-30F, 1e30F, 1e38F}) {
+            Tensor<float> const weights{scale, 0, 3 * scale};
+            bool const coarse = scale < 1e-38F;  // a subnormal number has few digits
+            CHECK((coarse ? std::abs(loss(x, y, weights)(0) - want(0)) <= 1e-3F * std::abs(want(0)) : near(loss(x, y, weights), want)));
+            if (!coarse) CHECK(near(x_grad(op, x, y, weights, g, {}), grad));
+        }
+    });
+    Tensor<double> const a{1, 2}, b{2, 4}, least{5e-324, 5e-324}, greatest{1e150, 1e150};
+    CHECK((rowan::mse(a, b, least)(0) == 2.5 && rowan::mse(a, b, greatest)(0) == 2.5));
+}
+
+TEST_CASE("a mean of weighed rows divides by the weights of the elements that count, and not by that of positives", "[op]") {
+    Tensor<double> const x{{0.5, -2}, {3, 1}}, y{{1, -1}, {0, 1}}, weights{2, 0.5};
+    rowan::BinaryCrossEntropyOptions const options{.ignore_index = -1, .pos_weight = 4};
+    auto const all = rowan::binary_cross_entropy_with_logits(x, y, weights, {.reduction = Reduction::none, .ignore_index = -1, .pos_weight = 4});
+    CHECK(all(0, 0) == Approx(8 * std::log1p(std::exp(-0.5))).epsilon(1e-15));
+    CHECK((all(0, 1) == 0 && all(1, 0) == Approx(0.5 * std::log1p(std::exp(3.0))).epsilon(1e-15)));
+    CHECK(rowan::binary_cross_entropy_with_logits(x, y, weights, options)(0) == Approx((all(0, 0) + all(1, 0) + all(1, 1)) / 3).epsilon(1e-15));
+    CHECK(rowan::binary_cross_entropy_with_logits(x, y, {.pos_weight = 1}) == rowan::binary_cross_entropy_with_logits(x, y));
+}
+
+TEST_CASE("a bad weight is named by its place, and the lowest one", "[op][bad]") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor<double> const x{1, 2, 3, 4, 5};
+    each_loss([&](char const* name, auto const& loss, auto) {
+        INFO(name);
+        CHECK_THROWS_WITH(loss(x, x, Tensor<double>{1, 1, 1, nan, -1}), "weights[3] is nan, expected in [0, 1e150]");
+        CHECK_THROWS_WITH(loss(x, x, Tensor<double>{1, -1, 1, nan, -1}), "weights[1] is -1, expected in [0, 1e150]");
+        CHECK_THROWS_AS(loss(x, x, Tensor<double>{1, 1, inf, 1, 1}), rowan::ValueError);
+        CHECK_THROWS_WITH(loss(x, x, Tensor<double>{1, 1}), "weights.shape() is [2], expected [5], one for each row of x");
+    });
+    auto many = Tensor<double>::full({200'000}, 1);
+    many(150'000) = many(199'999) = -1;
+    for (int const threads : {1, 2, 8})
+        CHECK_THROWS_WITH(rowan::mse(Cpu{threads}, many, many, many), "weights[150000] is -1, expected in [0, 1e150]");
 }
 
 }  // namespace test_losses

@@ -15,7 +15,8 @@ operators = rowan.operators()
 for name, function in made.layers.items():
     op, arguments = operators[name], inspect.signature(function).parameters
     assert (function.__name__, function.__module__, function.__doc__) == (name, "rowan.layer", op.doc) and op.doc.endswith("."), name
-    assert len(arguments) == len(op.inputs) + len(op.attributes) and set(op.attributes) == set(list(arguments)[len(op.inputs):]), name
+    more = ["weights"] if f"weighted_{name}" in operators and "weights" in operators[f"weighted_{name}"].inputs else []
+    assert len(arguments) == len(op.inputs) + len(op.attributes) + len(more) and {*op.attributes, *more} == set(list(arguments)[len(op.inputs):]), name
     for key, (kind, first) in op.attributes.items():
         assert (list(first) if type(first) is list else first) == (list(arguments[key].default) if type(first) is list else arguments[key].default), (name, key)
         assert ("Optional" in str(arguments[key].annotation)) == kind.endswith(" | None") == (first is None), (name, key)
@@ -23,7 +24,7 @@ for name, function in made.layers.items():
     assert getattr(layer, name) is function or getattr(layer, name).__module__.startswith("rowan.layer."), name
 assert set(sparse.__dict__) >= {name for name, op in operators.items() if not op.outputs} - {"moving_average"}
 assert str(inspect.signature(layer.argsort)) == "(x: rowan_cpp.Variable, axis: int = -1, descending: bool = False) -> rowan_cpp.Variable"
-assert list(inspect.signature(layer.huber).parameters) == ["x", "y", "reduction", "delta"]
+assert list(inspect.signature(layer.huber).parameters) == ["x", "y", "reduction", "delta", "weights"]
 assert list(inspect.signature(sparse.adagrad).parameters) == ["param", "moment", "grad", "learning_rate", "epsilon", "weight_decay", "decoupled"]
 assert all(op.doc for op in operators.values())
 

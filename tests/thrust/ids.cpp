@@ -1,5 +1,8 @@
 // tests/thrust/ids.cpp: row numbers from the host and from a device, and errors of bad ones.
+#include <rowan/op/loss/losses.hpp>
+#include <rowan/op/loss/mse.hpp>
 #include <rowan/thrust/core/ids.hpp>
+#include <rowan/thrust/op.hpp>
 #include <rowan/thrust/op/cast.hpp>
 #include <rowan/thrust/sequence/sequence_erase.hpp>
 #include <rowan/thrust/sparse/deferred.hpp>
@@ -47,6 +50,23 @@ TEMPLATE_TEST_CASE("a bad id of the host throws at once", "[thrust][ids][bad_inp
     CHECK(refusal<IndexError>([&] { gather(table, std::vector<std::int32_t>{-1}); }) == "ids[0] = -1 is not in [0, 2)");
     CHECK(refusal<IndexError>([&] { gather(Tensor<float, D>::from_shape({0, 2}), {0}); }) == "ids[0] = 0 is not in [0, 0)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
+}
+
+TEMPLATE_TEST_CASE("the first bad weight of a device throws at the next synchronization, and a bad id before it comes first", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto x = Tensor<float>::full({100'000}, 1), bad = x;
+    for (std::size_t i = 777; i < bad.size(); ++i) bad.data()[i] = -2;
+    auto const on = to_device(D{}, x), weights = to_device(D{}, bad);
+    auto const late = [](auto const& call) { return refusal<rowan::Error>([&] { call(); rowan::synchronize(D{}); }); };
+    CHECK(late([&] { rowan::mse(on, on, weights); }) == "weights[777] is -2, expected in [0, 1e150]");
+    CHECK(refusal<rowan::ValueError>([&] { to_host(rowan::huber(on, on, weights)); }) == "weights[777] is -2, expected in [0, 1e150]");
+    CHECK(late([] {}) == "nothing was thrown");
+    Tensor<float, D> const table{{1, 2}, {3, 4}};
+    CHECK(late([&] {
+              gather(table, Tensor<std::int64_t, D>{5});
+              rowan::mse(on, on, weights);
+          }) == "ids[0] = 5 is not in [0, 2)");
+    CHECK(same_bits(rowan::mse(on, on, on), Tensor<float>{0}));
 }
 
 TEMPLATE_TEST_CASE("the first bad id of a device throws at the next synchronization", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {

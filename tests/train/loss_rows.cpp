@@ -282,6 +282,45 @@ TEST_CASE("what the losses of a batch are decides whether it is a step", "[train
     CHECK(steps([] { return layer::scale(layer::parameter<float>({1}, {1, 2}, "p"), 3); }, {}) == 1);  // no rows in any batch
 }
 
+TEST_CASE("a step whose weights are all 0 is one without rows, and a part of it adds nothing", "[train]") {
+    auto const cost_of = [](Reduction reduction) {
+        auto const w = layer::data<float>("w", {UNK});  // also weights that the net computes
+        auto const rows = layer::fc(layer::batch_norm(x(), {.name = "norm"}), {.output_size = 2, .name = "fc"});
+        return layer::huber(rows, y(), layer::clip(w, 0, INFINITY), {.reduction = reduction});
+    };
+    auto const feeds = [](std::size_t n, float weight, std::uint64_t seed) {
+        Feeds made = batch(std::vector<std::int64_t>(n, 0), seed);
+        made.erase("words");
+        auto w = Tensor<float>::full({n}, weight);
+        if (weight != 0) w(0) = 0;
+        made.insert_or_assign("w", w);
+        return made;
+    };
+    for (auto const reduction : {Reduction::mean, Reduction::sum}) {
+        for (std::int64_t const parts : {1, 2}) {
+            CAPTURE(static_cast<int>(reduction), parts);
+            auto const after = [&](std::vector<Feeds> const& data, std::vector<std::int64_t>& rows, std::vector<double>& costs) {
+                test::DefaultScope scope;
+                return bits(train(cost_of(reduction), [&](std::int64_t) { return data; },
+                                  {.optimizer = layer::Adam{}, .parts = parts, .on_batch = [&](BatchReport const& r) {
+                                       rows.push_back(r.rows);
+                                       costs.push_back(r.cost);
+                                   }}));
+            };
+            std::vector<Feeds> with, without;
+            for (std::int64_t i = 0; i < parts; ++i) with.push_back(feeds(4, 0, 1));
+            for (std::int64_t i = 0; i < parts; ++i) without.push_back(feeds(3, i == 0 ? 0.5F : 0.0F, 2));
+            with.insert(with.end(), without.begin(), without.end());
+            with.insert(with.end(), with.begin(), with.begin() + parts);
+            std::vector<std::int64_t> rows, some;
+            std::vector<double> costs, wanted;
+            CHECK(after(with, rows, costs) == after(without, some, wanted));
+            CHECK(rows == std::vector<std::int64_t>{0, 2, 0});
+            CHECK((costs == std::vector<double>{0, wanted.at(0), 0} && some == std::vector<std::int64_t>{2}));
+        }
+    }
+}
+
 TEST_CASE("moving statistics of a feature without rows remain", "[train]") {
     for (std::int64_t const parts : {1, 2}) {
         test::DefaultScope scope;

@@ -28,8 +28,9 @@ def _function(name: str, info: dict[str, Any], call: Callable, kinds: list, resu
         return parameter(key, Optional[bare] if kind.endswith("None") else bare,
                          tuple(first) if isinstance(first, list) else first)
     several, slots = info["variadic"], _INPUTS.get(name, info["inputs"])
+    more = [parameter("weights", Optional[Variable], None)] if call is _layer and f"weighted_{name}" in _LOSSES else []
     options = sorted(info["attributes"].items(), key=lambda one: one[0] != "reduction")  # which is first in all losses
-    signature = Signature([*map(parameter, slots, kinds), *(option(key, *value) for key, value in options)],
+    signature = Signature([*map(parameter, slots, kinds), *(option(key, *value) for key, value in options), *more],
                           return_annotation=result)
 
     def made(*arguments: Any, **named: Any) -> Any:
@@ -38,6 +39,9 @@ def _function(name: str, info: dict[str, Any], call: Callable, kinds: list, resu
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
         inputs = [given.pop(slot) for slot in slots]
+        weights = given.pop("weights", None) if more else None
+        if weights is not None:
+            return call(f"weighted_{name}", *inputs, weights, **given)
         return call(name, *(inputs.pop(0) if several else ()), *inputs, **given)
     made.__name__ = made.__qualname__ = name
     made.__doc__, made.__signature__ = info["brief"], signature  # type: ignore[attr-defined]
@@ -48,10 +52,12 @@ def _layer(name: str, *inputs: Variable, **attributes: Any) -> Variable:
     return cpp.operator(name, read=list(inputs), **attributes).writes[0]
 
 
+# The losses with a weight for each row, which are calls of the losses without.
+_LOSSES = {name for name, info in cpp.operators().items() if "weights" in info["inputs"]}
 layers, optimizers = {}, {}
 for _name, _info in cpp.operators().items():
     _slots, _outputs = len(_info["inputs"]), set(_info["outputs"]) - {"saved"}
-    if len(_outputs) == 1 and _name not in _PARTS:
+    if len(_outputs) == 1 and _name not in _PARTS | _LOSSES:
         _kinds: list = [Sequence[Variable] if _info["variadic"] else Variable] + [Variable] * (_slots - 1)
         layers[_name] = _function(_name, _info, _layer, _kinds, Variable)
         layers[_name].__module__ = "rowan.layer"

@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/detail/fill.hpp>
+#include <rowan/core/detail/number_range.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
@@ -11,6 +12,7 @@
 #include <rowan/detail/on_device.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,6 +40,20 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_work(exec, rows * width, rows, (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
+/// The first i of [0, n) for which fits(i) is false, or n.
+template <class Fits>
+std::size_t first_misfit(Cpu exec, std::size_t n, Fits const& fits) {
+    std::atomic<bool> good{true};
+    for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+        bool all = true;
+        for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+        if (!all) good = false;
+    });
+    std::size_t i = good ? n : 0;
+    while (i < n && fits(i)) ++i;
+    return i;
+}
+
 /// A function without arguments that returns a value.
 template <class S>
 struct GivenValue {
@@ -63,6 +79,16 @@ struct ElementLoops<Cpu> {
     template <class I>
     static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
         detail::check_ids(exec, field, ids, bound);
+    }
+
+    /// Throws ValueError unless all elements are in the range. Thrust devices enqueue the check.
+    template <class T>
+    static void check_range(Cpu exec, char const* field, Tensor<T> const& x, NumberRange const& range) {
+        auto const number = [from = x.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
+        std::size_t const bad = first_misfit(exec, x.size(), [&](std::size_t i) { return range.has(number(i)); });
+        if (bad == x.size()) return;
+        throw ValueError(std::string(field).append("[").append(std::to_string(bad)).append("]"), number(bad),
+                         range.expected);
     }
 
     /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.

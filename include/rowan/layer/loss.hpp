@@ -74,6 +74,8 @@ struct label_loss {
 inline constexpr label_loss<cross_entropy_of_probabilities_op> cross_entropy_of_probabilities{};
 inline constexpr label_loss<cross_entropy_op> cross_entropy{};  ///< As rowan::cross_entropy, of scores.
 
+// The losses of pairs below also take a weight for each row, before the options, as the losses of losses.hpp do.
+
 /// log(1 + exp(left - right)) - label · (left - right), RankNet's loss of pairs (Burges et al. 2005), as Paddle's
 /// ranknet. The label is 1 if left is better, 0 if right is, or in between.
 /// shapes   all [...] -> [1], or [...] without reduction
@@ -83,6 +85,11 @@ template <class T, class Device>
 Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
                        LossOptions const& options = {}) {
     return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, options);
+}
+template <class T, class Device>
+Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                       Var<T, Device> const& weights, LossOptions const& options = {}) {
+    return layer::binary_cross_entropy_with_logits(layer::sub(left, right), label, weights, options);
 }
 
 /// max(margin - label · (left - right), 0), as Paddle's margin_rank_loss and PyTorch's margin_ranking_loss. The label is
@@ -96,6 +103,12 @@ Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const&
     rowan::detail::margin_ranking_formula::check(options);
     return apply<margin_ranking_op>(options, layer::sub(left, right), label);
 }
+template <class T, class Device>
+Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
+                              Var<T, Device> const& weights, MarginOptions const& options = {}) {
+    rowan::detail::margin_ranking_formula::check(options);
+    return apply<weighted_margin_ranking_op>(options, layer::sub(left, right), label, weights);
+}
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
 /// of x and y, as PyTorch's cosine_embedding_loss.
@@ -107,6 +120,12 @@ Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y
                                 MarginOptions const& options = {}) {
     rowan::detail::cosine_embedding_formula::check(options);
     return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+}
+template <class T, class Device>
+Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
+                                Var<T, Device> const& weights, MarginOptions const& options = {}) {
+    rowan::detail::cosine_embedding_formula::check(options);
+    return apply<weighted_cosine_embedding_op>(options, layer::cosine_similarity(x, y), label, weights);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -103,20 +103,21 @@ inline constexpr operator_layer<transpose_op> transpose{};  ///< As rowan::trans
 
 // ---- Rows and losses
 
-inline constexpr operator_layer<row_dot_op> row_dot{};                      ///< As rowan::row_dot.
-inline constexpr operator_layer<dot_interaction_op> dot_interaction{};      ///< As rowan::dot_interaction.
-inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};  ///< As rowan::cosine_similarity.
-inline constexpr operator_layer<mse_op> mse{};                              ///< As rowan::mse.
-inline constexpr operator_layer<huber_op> huber{};                          ///< As rowan::huber.
-inline constexpr operator_layer<smooth_l1_op> smooth_l1{};                  ///< As rowan::smooth_l1.
-inline constexpr operator_layer<binary_cross_entropy_with_logits_op>
+inline constexpr operator_layer<row_dot_op> row_dot{};                             ///< As rowan::row_dot.
+inline constexpr operator_layer<dot_interaction_op> dot_interaction{};             ///< As rowan::dot_interaction.
+inline constexpr operator_layer<cosine_similarity_op> cosine_similarity{};         ///< As rowan::cosine_similarity.
+inline constexpr operator_layer<mse_op, weighted_mse_op> mse{};                    ///< As rowan::mse.
+inline constexpr operator_layer<huber_op, weighted_huber_op> huber{};              ///< As rowan::huber.
+inline constexpr operator_layer<smooth_l1_op, weighted_smooth_l1_op> smooth_l1{};  ///< As rowan::smooth_l1.
+inline constexpr operator_layer<binary_cross_entropy_with_logits_op, weighted_binary_cross_entropy_with_logits_op>
     binary_cross_entropy_with_logits{};  ///< As rowan::binary_cross_entropy_with_logits.
-inline constexpr operator_layer<binary_cross_entropy_op> binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
-inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op>
-    binary_cross_entropy_with_epsilon{};                  ///< As rowan::binary_cross_entropy_with_epsilon.
-inline constexpr operator_layer<hinge_op> hinge{};        ///< As rowan::hinge.
-inline constexpr operator_layer<kl_div_op> kl_div{};      ///< As rowan::kl_div.
-inline constexpr operator_layer<accuracy_op> accuracy{};  ///< As rowan::accuracy.
+inline constexpr operator_layer<binary_cross_entropy_op, weighted_binary_cross_entropy_op>
+    binary_cross_entropy{};  ///< As rowan::binary_cross_entropy.
+inline constexpr operator_layer<binary_cross_entropy_with_epsilon_op, weighted_binary_cross_entropy_with_epsilon_op>
+    binary_cross_entropy_with_epsilon{};                               ///< As rowan::binary_cross_entropy_with_epsilon.
+inline constexpr operator_layer<hinge_op, weighted_hinge_op> hinge{};  ///< As rowan::hinge.
+inline constexpr operator_layer<kl_div_op, weighted_kl_div_op> kl_div{};  ///< As rowan::kl_div.
+inline constexpr operator_layer<accuracy_op> accuracy{};                  ///< As rowan::accuracy.
 inline constexpr operator_layer<linear_chain_crf_op> linear_chain_crf{};  ///< As rowan::linear_chain_crf.
 /// The best tags, or, with labels, whether they are these: as rowan::crf_decoding.
 inline constexpr operator_layer<crf_decoding_op, crf_matches_op> crf_decoding{};

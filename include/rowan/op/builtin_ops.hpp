@@ -123,8 +123,11 @@ using program_ops = type_list<
     sequence_reshape_op, sequence_reverse_op, sequence_scatter_op, sequence_slice_op, sequence_softmax_op,
     sequence_top_k_mean_op, sequence_unpad_op, shape_op, shrink_op, sigmoid_op, sign_op, silu_op, sin_op, smooth_l1_op,
     softmax_op, softplus_op, softsign_op, split_op, sqrt_op, square_op, squeeze_op, stack_op, stanh_op, sub_op, sum_op,
-    swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op, weighted_embedding_bag_op,
-    weighted_embedding_bags_op, where_op>;
+    swish_op, tanh_op, thresholded_relu_op, top_k_op, transpose_op, unsqueeze_op, weighted_binary_cross_entropy_op,
+    weighted_binary_cross_entropy_with_epsilon_op, weighted_binary_cross_entropy_with_logits_op,
+    weighted_cosine_embedding_op, weighted_embedding_bag_op, weighted_embedding_bags_op, weighted_hinge_op,
+    weighted_huber_op, weighted_kl_div_op, weighted_margin_ranking_op, weighted_mse_op, weighted_smooth_l1_op,
+    where_op>;
 
 /// Those that only training needs.
 using training_ops =

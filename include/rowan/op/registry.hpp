@@ -113,6 +113,8 @@ enum class Linearity : std::uint8_t {
     quotient,      ///< the first input divided by the second one
     sum_of_rows,   ///< a sum over rows, or elements
     mean_of_rows,  ///< a mean over them
+    weighed_sum,   ///< a sum over rows of the first two inputs, which the third input has weights of
+    weighed_mean,  ///< the mean that divides by the sum of these weights
     of_all_rows,   ///< another function of all rows, as a maximum
     inside         ///< through operators of its own, as a loop
 };

@@ -82,6 +82,7 @@ ROWAN_SLOT(ids, integers)      // row ids of a table
 ROWAN_SLOT(offset, integers)   // first row of each sequence that is kept
 ROWAN_SLOT(length, integers)   // number of rows of each sequence
 ROWAN_SLOT(weight)             // weight of each id
+ROWAN_SLOT(weights)            // weight of each row of a loss
 ROWAN_SLOT(updates)            // rows that are added at places
 ROWAN_SLOT(label, integers)    // target of a loss
 ROWAN_SLOT(sampled, integers)  // classes that are drawn at random

@@ -5,6 +5,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/rescaled.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 
 #include <string_view>
@@ -13,7 +14,7 @@ namespace rowan::inline v0::detail {
 
 // A formula has a `name`, a type `options` with a member `reduction`, the `value` of x and y, and its `slope`, the
 // derivative by x. `of_difference` states that it depends on x - y alone, so y has the negative slope. Otherwise y is a
-// label without a gradient.
+// label without a gradient. Where labels are 1 for positives and 0 for negatives, the options have a `pos_weight`.
 
 /// max(x, 0); NaN propagates.
 ROWAN_FORMULA V positive_part(V const& x) { return larger(constant<V>(0.0), x); }
@@ -26,6 +27,18 @@ ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
     V const one = constant<V>(1.0), zero = constant<V>(0.0), u = one - x;
     return logarithm(u) + choose(u > zero, quotient(V((one - u) - x), u), zero);
 }
+
+/// (x - y)²
+struct mse_formula {
+    static constexpr std::string_view name = "mse", brief = "(x - y)².";
+    using options = LossOptions;
+    static constexpr bool of_difference = true;
+
+    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) { return squared_difference{}(x, y); }
+    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
+        return product(constant<V>(2.0), V(x - y));
+    }
+};
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
@@ -134,13 +147,13 @@ struct binary_cross_entropy_with_epsilon_formula {
 
 struct hinge_formula {
     static constexpr std::string_view name = "hinge", brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
-    using options = LossOptions;
+    using options = HingeOptions;
 
-    ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V value(V const& x, V const& y, HingeOptions const&) {
         V const one = constant<V>(1.0), sign = product(y, constant<V>(2.0)) - one;
         return positive_part(V(one - product(x, sign)));
     }
-    ROWAN_FORMULA static V slope(V const& x, V const& y, LossOptions const&) {
+    ROWAN_FORMULA static V slope(V const& x, V const& y, HingeOptions const&) {
         V const one = constant<V>(1.0), zero = constant<V>(0.0), sign = product(y, constant<V>(2.0)) - one;
         return choose(one - product(x, sign) > zero, V(zero - sign), zero);
     }

@@ -7,7 +7,6 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
 
-#include <atomic>
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -77,17 +76,9 @@ template <>
 struct CastCheck<Cpu> {
     template <class To, class From>
     static void check(Cpu exec, std::size_t n, From const* from) {
-        std::atomic<bool> good{true};
-        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            bool all = true;
-            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
-            if (!all) good = false;
-        });
-        if (good) return;
-        std::size_t i = 0;
-        while (fits(i)) ++i;
-        refuse_cast<To>(i, from[i]);
+        std::size_t const bad =
+            first_misfit(exec, n, [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); });
+        if (bad != n) refuse_cast<To>(bad, from[bad]);
     }
 };
 

@@ -10,20 +10,31 @@
 
 namespace rowan::inline v0 {
 
+// A weight of positives multiplies the loss of label 1, and not what a mean divides by, as in PyTorch and TensorFlow.
+
 /// The settings of binary_cross_entropy and binary_cross_entropy_with_logits.
 struct BinaryCrossEntropyOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
     /// elements with this label do not count: their loss and gradient are 0, and the mean is that of the others
     std::optional<std::int64_t> ignore_index = {};
-    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index)
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(BinaryCrossEntropyOptions, reduction, ignore_index, pos_weight)
+};
+
+/// The settings of hinge.
+struct HingeOptions {
+    Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(HingeOptions, reduction, pos_weight)
 };
 
 /// The settings of losses that have no others.
 struct LossOptions {
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
 
-    /// Those of losses that can also ignore labels, which these options do not.
+    /// Those of losses that can also ignore labels or weigh positives, which these options do not.
     operator BinaryCrossEntropyOptions() const { return {.reduction = reduction}; }
+    operator HingeOptions() const { return {.reduction = reduction}; }
     ROWAN_OPTIONS(LossOptions, reduction)
 };
 
@@ -54,7 +65,8 @@ struct SmoothL1Options {
 struct BinaryCrossEntropyWithEpsilonOptions {
     double epsilon = 1e-4;                  ///< added to probabilities, at least 0
     Reduction reduction = Reduction::mean;  ///< applied to the losses of the elements
-    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction)
+    std::optional<double> pos_weight = {};  ///< the weight of positives, at least 0; 1 if it is not given
+    ROWAN_OPTIONS(BinaryCrossEntropyWithEpsilonOptions, epsilon, reduction, pos_weight)
 };
 
 /// The settings of margin_ranking and cosine_embedding.

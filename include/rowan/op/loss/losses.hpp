@@ -9,6 +9,16 @@ namespace rowan::inline v0 {
 
 // Losses are computed in dtype<T>::sum, with vector functions of rowan for exp and log: all devices and any number of
 // threads return the same bits. Sums are formed as in cross_entropy_of_probabilities, in temporary memory for x.size() numbers.
+//
+// All of them, and mse, also take a weight for each row of x: huber(x, y, weights, {.delta = 2}). The losses of the
+// elements of a row are multiplied by its weight. The mean divides by the sum of the weights of all elements, or is 0 if
+// that is 0. A row of weight 0 has a loss and a gradient of 0, whatever its elements are. Weights have no gradient, and
+// cost 8 bytes for each element and three more passes. Where labels are 1 for positives and 0 for negatives, or
+// probabilities in between, options.pos_weight multiplies the loss of label 1; no mean divides by it.
+//     auto loss = binary_cross_entropy_with_logits(x, y, weights, {.pos_weight = 20});
+// shapes   weights [n] for x [n, ...]
+// errors   ShapeError for another shape; ValueError with the place of a weight that is not in [0, 1e150], such as
+//          `weights[3] is nan`; ValueError if pos_weight is negative or not finite
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by
 /// options.reduction their sum or all of them. Huber 1964.
@@ -27,7 +37,7 @@ ROWAN_LOSS(smooth_l1, SmoothL1Options)
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): the mean over all elements, or by options.reduction
 /// their sum or all of them. Finite if x and y are. y has no gradient, as in Paddle. Elements whose y is
-/// options.ignore_index do not count.
+/// options.ignore_index do not count. With p = options.pos_weight it is -p · y · log(s) - (1 - y) · log(1 - s).
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; with a label to ignore also 8 bytes for each element, and two more passes
@@ -54,7 +64,7 @@ ROWAN_LOSS(binary_cross_entropy_with_epsilon, BinaryCrossEntropyWithEpsilonOptio
 /// shapes   x and y [...] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both
-ROWAN_LOSS(hinge, LossOptions)
+ROWAN_LOSS(hinge, HingeOptions)
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0: the mean over all elements, or by
 /// options.reduction their sum or all of them. As in PyTorch; its "batchmean" is the sum divided by the number of rows.

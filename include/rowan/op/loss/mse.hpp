@@ -2,6 +2,8 @@
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/loss_formulas.hpp>
+#include <rowan/op/detail/pointwise_loss.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/operator.hpp>
@@ -37,8 +39,8 @@ struct difference_times {
 
 /// (x - y)², computed in dtype<T>::sum: the mean over all elements, or by options.reduction their sum or all of them. The
 /// mean of no elements is 0. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the
-/// block sums are added in the same way.
-/// shapes   x [...], y [...] -> [1], or [...] without reduction
+/// block sums are added in the same way. Weights of rows are those of losses.hpp.
+/// shapes   x [...], y [...], maybe weights [n] -> [1], or [...] without reduction
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
@@ -100,5 +102,7 @@ struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::
         return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
     }
 };
+
+ROWAN_WEIGHTED_LOSS(mse, LossOptions)
 
 }  // namespace rowan::inline v0

@@ -113,6 +113,14 @@ struct ElementOfRow {
     }
 };
 
+/// Checks element i.
+template <class T>
+struct LookAtNumber {
+    NumberCheck check;
+    T const* from;
+    ROWAN_KERNEL void operator()(std::size_t i) const { check(i, static_cast<double>(dtype<T>::widen(from[i]))); }
+};
+
 struct FirstRow {
     ROWAN_HD std::int64_t operator()(std::size_t) const { return 0; }
 };
@@ -129,6 +137,12 @@ struct ElementLoops<ThrustDevice<System>> {
     template <class I>
     static void check_ids(Device const& exec, char const* field, Tensor<I, Device> const& ids, std::int64_t bound) {
         check_on_device(exec, DeviceIds<System>(exec, field, ids, bound));
+    }
+
+    template <class T>
+    static void check_range(Device const& exec, char const* field, Tensor<T, Device> const& x,
+                            NumberRange const& range) {
+        launch_always(exec, x.size(), LookAtNumber<T>{number_check(exec, field, range), x.data()});
     }
 
     template <class F>

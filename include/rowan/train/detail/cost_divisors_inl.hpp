@@ -21,6 +21,13 @@
 
 namespace rowan::inline v0::detail {
 
+/// Whether visit_floats takes its value.
+inline bool has_floats(Variable const& v) {
+    auto const type = v.spec().dtype;
+    return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
+           type == dtype<float16>::wire;
+}
+
 /// f(the tensor) of a value on the host whose elements are floating-point numbers.
 template <class F>
 double visit_floats(Value host, F const& f) {
@@ -56,18 +63,32 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
     return sum;
 }
 
+/// The sum of the weights of the elements of labels that do not have the ignored value.
+inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
+    std::vector<double> of_rows;
+    if (weights != nullptr) {
+        visit_floats(weights->value().on_host(), [&]<class T>(Tensor<T> const& all) {
+            for (T const& w : all) of_rows.push_back(static_cast<double>(dtype<T>::widen(w)));
+            return 0.0;
+        });
+    }
+    return visit_floats(labels.on_host(), [&]<class T>(Tensor<T> const& all) {
+        using S = sum_t<T>;
+        S const other = constant<S>(static_cast<double>(ignored.value_or(0)));  // compared as losses compare labels
+        std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
+        double sum = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!ignored || load<S>(all.data() + i) != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
+        }
+        return sum;
+    });
+}
+
 ROWAN_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
-    if (of == kept) {
-        return visit_floats(now.on_host(), [this]<class T>(Tensor<T> const& all) {
-            using S = sum_t<T>;
-            S const other = constant<S>(static_cast<double>(ignored));  // compared as losses compare labels
-            return static_cast<double>(
-                std::count_if(all.begin(), all.end(), [&](T const& label) { return load<S>(&label) != other; }));
-        });
-    }
+    if (of == kept) return sum_of_kept(now, ignored, weights);
     if (of == value) {
         return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
             return static_cast<double>(dtype<T>::widen(held.data()[0]));
@@ -132,7 +153,10 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
 ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
-        for (Counted const& factor : d.factors) all.push_back(factor.variable);
+        for (Counted const& factor : d.factors) {
+            all.push_back(factor.variable);
+            if (factor.weights != nullptr) all.push_back(factor.weights);
+        }
     }
     return all;
 }

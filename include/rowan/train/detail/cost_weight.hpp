@@ -21,7 +21,8 @@ struct Counted {
     Of of = rows;
     std::int64_t axis = -1;                        // of elements: that of which one is counted, or -1
     CrossEntropyOptions const* options = nullptr;  // of labels
-    std::int64_t ignored = 0;                      // of kept elements: the value of the others
+    std::optional<std::int64_t> ignored = {};      // of kept elements: the value of others, if there are any
+    Variable* weights = nullptr;                   // of kept elements: those of their rows, or all count once
 
     double count() const;
 };
@@ -85,8 +86,8 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
-    /// The mean over the elements whose label is not the ignored one.
-    Term of_kept(Operator const& op, std::int64_t ignored);
+    /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
+    Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
     Term linear(Operator const& op, Linearity how);
     Term quotient(Operator const& op);
     Term divided(Operator const& op, Variable& by, Term term);

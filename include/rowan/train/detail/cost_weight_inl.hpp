@@ -23,6 +23,8 @@ inline bool has_rows(Variable const& v) {
 }
 
 inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }
+/// Whether the third input of an operator has the weights of the rows of the others.
+inline bool weighs_rows(Linearity how) { return how == Linearity::weighed_sum || how == Linearity::weighed_mean; }
 
 /// Its inputs but those that give shapes or levels.
 inline std::span<Variable* const> factors(Operator const& op) {
@@ -76,13 +78,15 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     Linearity const how = linearity(op);
     if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
-    if (how == Linearity::mean_of_rows) {
+    if (how == Linearity::mean_of_rows || how == Linearity::weighed_mean) {
         if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
         using Binary = BinaryCrossEntropyOptions;
         auto const ignored = op.attributes.is<Binary>() ? op.attributes.get<Binary>().ignore_index : std::nullopt;
-        return ignored ? of_kept(op, *ignored) : reduced(op, mean, {counted_rows(*op.inputs[0])});
+        Variable* const weights = how == Linearity::weighed_mean ? op.inputs[2] : nullptr;
+        if (ignored || weights != nullptr) return of_kept(op, ignored, weights);
+        return reduced(op, mean, {counted_rows(*op.inputs[0])});
     }
-    if (how == Linearity::sum_of_rows) return reduced(op, sum, {});
+    if (how == Linearity::sum_of_rows || how == Linearity::weighed_sum) return reduced(op, sum, {});
     bool const of_rows = std::ranges::any_of(op.inputs, [](Variable const* in) { return has_rows(*in); });
     if (of_rows && how == Linearity::of_all_rows) no_parts(op, "which is neither a sum nor a mean of rows");
     if (of_rows && how == Linearity::product) {
@@ -156,15 +160,14 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
 }
 
-ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::int64_t ignored) -> Term {
+ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)
+    -> Term {
     Variable& label = *op.inputs[1];
-    auto const type = label.spec().dtype;
     Term all = reduced(op, mean, {});
     if (all.kind != mean) return all;
-    if (type != dtype<float>::wire && type != dtype<double>::wire && type != dtype<bfloat16>::wire &&
-        type != dtype<float16>::wire)
-        no_parts(op, "which counts labels that are no float, double, bfloat16 or float16");
-    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored}};
+    if (!has_floats(label))
+        no_parts(op, "which counts or weighs labels that are no float, double, bfloat16 or float16");
+    all.divisors[0].factors = {{&label, Counted::kept, -1, nullptr, ignored, weights}};
     return all;
 }
 

@@ -11,8 +11,9 @@
 namespace rowan::inline v0::detail {
 
 /// The rows of which the losses of a batch are sums or means. Walking back from the cost, a loss is an operator that
-/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Rows
-/// are counted while the net runs, which then clears them.
+/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Of
+/// one with weights of rows, those count whose weight is not 0. Rows are counted while the net runs, which then clears
+/// them.
 class LossRows {
 public:
     /// Of a net with these operators, in this order.
@@ -35,7 +36,8 @@ private:
     struct Reduced {
         Variable const* variable;
         Operator const* writer;
-        std::size_t ready;  // after so many operators it has its value
+        std::size_t ready;    // after so many operators it has its value
+        bool weighs = false;  // whether it has the weights of rows
     };
     void count(Reduced const& r);
 

@@ -18,11 +18,18 @@ ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> ord
     for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
+    auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
+    auto const add = [&](Variable const& v, bool weighs) {
+        Operator const* const writer = writer_of(v);
+        all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer), weighs});
+    };
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
-        Operator const* const writer = v.writers().empty() ? nullptr : v.writers()[0];
+        Operator const* const writer = writer_of(v);
         if (has_rows(v) || v.role() == Role::data) {
-            all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer)});
+            add(v, false);
+        } else if (writer != nullptr && weighs_rows(linearity(*writer))) {
+            add(*writer->inputs[2], true);
         } else if (writer != nullptr && linearity(*writer) != Linearity::constant) {
             Linearity const how = linearity(*writer);
             bool const factors = how == Linearity::product || how == Linearity::quotient;
@@ -46,6 +53,11 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
     std::int64_t rows = now.empty() ? 1 : now[0];
     for (std::size_t i = 0; i < now.size(); ++i) {
         if (declared[i] == UNK && now[i] == 0) rows = 0;
+    }
+    if (r.weighs && has_floats(*r.variable)) {
+        rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
+            return static_cast<double>(std::ranges::count_if(all, [](T w) { return dtype<T>::widen(w) != 0; }));
+        }));
     }
     most_ = std::max(most_, rows);
 }

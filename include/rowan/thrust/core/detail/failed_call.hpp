@@ -2,17 +2,19 @@
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
+#include <rowan/core/detail/number_range.hpp>
 #include <rowan/core/error.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <thread>
 
 namespace rowan::inline v0::detail {
 
-/// The first call on a stream that found a bad id, and its first bad id.
+/// The first call on a stream that found a bad id or number, and the first one that it found.
 struct FailedCall {
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
@@ -20,11 +22,53 @@ struct FailedCall {
     std::uint64_t position = none;
     std::int64_t value = 0;
     std::int64_t bound = 0;
-    char const* field = nullptr;  // in host memory
+    double number = 0;
+    char const* field = nullptr;     // in host memory
+    char const* expected = nullptr;  // the same, of a number; nullptr: it was an id
     unsigned lock = 0;
 
     bool any() const { return call != none; }
-    IndexError error() const { return {field, static_cast<std::size_t>(position), value, bound}; }
+    [[noreturn]] void raise() const {
+        if (expected == nullptr) throw IndexError(field, static_cast<std::size_t>(position), value, bound);
+        throw ValueError(std::string(field).append("[").append(std::to_string(position)).append("]"), number, expected);
+    }
+
+    ROWAN_HD bool is_before(std::uint64_t other, std::uint64_t at) const {
+        return call < other || (call == other && position < at);
+    }
+    /// Records what a call found, unless an earlier one is recorded.
+    ROWAN_HD void record(FailedCall const& found) {
+#ifdef __CUDA_ARCH__
+        auto volatile* const seen = this;
+        if (!found.is_before(seen->call, seen->position)) return;
+        while (atomicCAS(&lock, 0U, 1U) != 0U) __nanosleep(100);
+        __threadfence();
+        if (found.is_before(seen->call, seen->position)) {
+            seen->call = found.call;
+            seen->position = found.position;
+            seen->value = found.value;
+            seen->bound = found.bound;
+            seen->number = found.number;
+            seen->field = found.field;
+            seen->expected = found.expected;
+        }
+        __threadfence();
+        atomicExch(&lock, 0U);
+#else
+        std::atomic_ref<unsigned> held(lock);
+        while (held.exchange(1, std::memory_order_acquire) != 0) std::this_thread::yield();
+        if (found.is_before(call, position)) {
+            call = found.call;
+            position = found.position;
+            value = found.value;
+            bound = found.bound;
+            number = found.number;
+            field = found.field;
+            expected = found.expected;
+        }
+        held.store(0, std::memory_order_release);
+#endif
+    }
 };
 
 /// Returns a call's number, greater than the numbers of all calls before it.
@@ -47,38 +91,23 @@ struct IdCheck {
     /// Whether id is in [0, bound). If not, records it and its position, unless an earlier bad id is recorded.
     ROWAN_HD bool operator()(std::size_t position, std::int64_t id) const {
         if (good(id)) return true;
-#ifdef __CUDA_ARCH__
-        auto volatile* const seen = failed;
-        if (!earlier(seen->call, seen->position, position)) return false;
-        while (atomicCAS(&failed->lock, 0U, 1U) != 0U) __nanosleep(100);
-        __threadfence();
-        if (earlier(seen->call, seen->position, position)) {
-            seen->call = call;
-            seen->position = position;
-            seen->value = id;
-            seen->bound = bound;
-            seen->field = field;
-        }
-        __threadfence();
-        atomicExch(&failed->lock, 0U);
-#else
-        std::atomic_ref<unsigned> lock(failed->lock);
-        while (lock.exchange(1, std::memory_order_acquire) != 0) std::this_thread::yield();
-        if (earlier(failed->call, failed->position, position)) {
-            failed->call = call;
-            failed->position = position;
-            failed->value = id;
-            failed->bound = bound;
-            failed->field = field;
-        }
-        lock.store(0, std::memory_order_release);
-#endif
+        failed->record({.call = call, .position = position, .value = id, .bound = bound, .field = field});
         return false;
     }
+};
 
-private:
-    ROWAN_HD bool earlier(std::uint64_t seen_call, std::uint64_t seen_position, std::uint64_t position) const {
-        return call < seen_call || (call == seen_call && position < seen_position);
+/// Checks the numbers of a call.
+struct NumberCheck {
+    FailedCall* failed;
+    std::uint64_t call;
+    NumberRange range;
+    char const* field;
+
+    /// Records a number that is not in the range, unless an earlier one is recorded.
+    ROWAN_HD void operator()(std::size_t position, double number) const {
+        if (range.has(number)) return;
+        failed->record(
+            {.call = call, .position = position, .number = number, .field = field, .expected = range.expected});
     }
 };
 

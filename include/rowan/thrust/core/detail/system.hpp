@@ -80,7 +80,9 @@ struct ThrustSystem {
 
 /// Whether the system uses host memory.
 template <class System>
-inline constexpr bool in_host_memory = requires { ThrustSystem<System>::in_host_memory; };
+inline constexpr bool in_host_memory = requires {
+    ThrustSystem<System>::in_host_memory;
+};
 
 template <class Device>
 struct device_system;
@@ -130,16 +132,21 @@ void check_here(D const& exec, T const&... tensors) {
 }
 
 /// Copies to the host and waits, once, for the work enqueued before: `read_back(exec, {{&count, from, sizeof count}})`.
-/// errors   IndexError of the first call with a bad id, after which calls run normally; CudaError
+/// errors   IndexError or ValueError of the first call with a bad id or number, after which calls run normally; CudaError
 template <thrust_device D>
 void read_back(D const& exec, std::initializer_list<HostCopy> copies) {
-    if (auto const failed = system_of<D>::read_back(exec, copies); failed.any()) throw failed.error();
+    if (auto const failed = system_of<D>::read_back(exec, copies); failed.any()) failed.raise();
 }
 
 template <thrust_device D>
 IdCheck id_check(D const& exec, char const* field, std::int64_t bound) {
     system_of<D>::check(exec);
     return {system_of<D>::failed_call(exec), next_call(), bound, field};
+}
+template <thrust_device D>
+NumberCheck number_check(D const& exec, char const* field, NumberRange const& range) {
+    system_of<D>::check(exec);
+    return {system_of<D>::failed_call(exec), next_call(), range, field};
 }
 
 }  // namespace rowan::inline v0::detail
