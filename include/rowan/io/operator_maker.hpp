@@ -147,7 +147,7 @@ public:
         }
         if (!known) {
             auto const found = std::ranges::find(Ops::names, op.type);
-            if (found == Ops::names.end()) there_is_no_operator_of_that_name(op.type, Ops::size);
+            if (found == Ops::names.end()) there_is_no_operator_of_that_name(op.type, Ops::names);
             made = make_with(*of_all(Ops{})[static_cast<std::size_t>(found - Ops::names.begin())], op, inputs);
         }
         if (made == nullptr) no_kernel_for(op, inputs);
