@@ -1870,7 +1870,10 @@ public:
         check_count(sizeof...(I));
         return container::operator()(i...);
     }
-    /// The same of a range of indices.
+    /// The element at the indices of a range, as many as operator() takes.
+    /// requires   each index is in [0, its dim)
+    /// errors   ShapeError if there are fewer than dims
+    /// cost     O(number of indices)
     template <class I>
     T& element(I first, I last) {
         check_count(static_cast<std::size_t>(std::distance(first, last)));
