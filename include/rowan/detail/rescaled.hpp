@@ -134,14 +134,19 @@ ROWAN_HD_INLINE S root_of_squares(S const& sum, [[maybe_unused]] Greatest const&
 /// `sum` is that sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class Weight>
-ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, std::size_t begin, std::size_t end, Weight const& weight) {
+ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, [[maybe_unused]] std::size_t begin,
+                             [[maybe_unused]] std::size_t end, [[maybe_unused]] Weight const& weight) {
     if (mean) return sum;
-    auto const squares = [&](S const& f) {
-        S all = constant<S>(0.0);
-        for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
-        return all;
-    };
-    return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+    if constexpr (is_machine_float<S>) {
+        auto const squares = [&](S const& f) {
+            S all = constant<S>(0.0);
+            for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
+            return all;
+        };
+        return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+    } else {
+        return square_root(sum);
+    }
 }
 
 /// total / d, or, where they overflow, or small weights make the total vanish, the same of numbers that are scaled to

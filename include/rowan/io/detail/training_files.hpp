@@ -30,7 +30,7 @@ public:
     /// Makes the folder if there is none.
     /// errors   IoError
     void make_folder() const;
-    /// Writes a save of step 0, which has nothing else, if there is no last one: what follows may leave files of ranks.
+    /// Writes a save of step 0, which has nothing else, if there is none yet: what follows may leave files of ranks.
     /// errors   IoError
     void begin() const;
     /// What the next save keeps the last one as: nothing if that is not known to be whole.

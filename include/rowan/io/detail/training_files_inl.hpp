@@ -77,7 +77,7 @@ ROWAN_FUNCTION void TrainingFiles::make_folder() const {
 }
 
 ROWAN_FUNCTION void TrainingFiles::begin() const {
-    if (file_exists(last_)) return;
+    if (file_exists(last_) || file_exists(previous_)) return;
     make_folder();
     Checkpoint none;
     none.add("@steps", Tensor<std::int64_t>::zeros({1}));

@@ -113,7 +113,7 @@ struct Totals<Cpu> {
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
         using S = sum_t<T>;
-        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        double const count = kept == nullptr || !mean ? static_cast<double>(n) : *kept;
         store_total(exec, n, mean, count, LossTerm<S>{losses}, out, [&](std::size_t begin, std::size_t end) {
             return interleaved_sum<S>(end - begin, losses + begin);
         });
