@@ -31567,13 +31567,15 @@ namespace rowan::inline v0::layer {
 /// n_i is what the mean divides by in part i:
 /// - of a cross entropy the number of labels that are not ignored, or the sum of their weights,
 /// - of a binary cross entropy the number of elements that are not ignored,
+/// - of a loss with weights of rows the sum of those of its elements, without the ignored ones,
 /// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
 /// - of other means the number of rows.
 ///
-/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows adds nothing; if none of a
-/// step has any, it changes nothing: see Trainer::step. What depends on parameters alone, such as a penalty, may be
-/// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
-/// weighed by its rows.
+/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows, or whose rows all have the
+/// weight 0, adds nothing; if no part of a step adds anything, it changes nothing: see Trainer::step. The products with
+/// n_i are of type dtype<T>::sum: in float, weights far below 1e-30 or above 1e30 lose digits or overflow. What depends
+/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
+/// computes from those before the step, are weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators, which say so by their
 /// `linearity`, as one of yours can. Another operator there, or a sum of a mean and a sum, is a GraphError; means that
@@ -32300,6 +32302,9 @@ struct MarginOptions {
 
 namespace rowan::inline v0::detail {
 
+/// Whether its elements have one of rowan's floating-point types.
+bool has_floats(Variable const& v);
+
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
     enum Of : std::uint8_t { rows, elements, labels, kept, value };
@@ -32372,6 +32377,8 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
+    /// Checks that the weights of a loss's rows do not depend on the other rows of a batch.
+    void check_weights(Operator const& op);
     /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
     Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
     Term linear(Operator const& op, Linearity how);
@@ -32400,14 +32407,13 @@ private:
 
 namespace rowan::inline v0::detail {
 
-/// Whether visit_floats takes its value.
-inline bool has_floats(Variable const& v) {
+ROWAN_FUNCTION bool has_floats(Variable const& v) {
     auto const type = v.spec().dtype;
     return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
            type == dtype<float16>::wire;
 }
 
-/// f(the tensor) of a value on the host whose elements are floating-point numbers.
+/// f(the tensor) of a value on the host, of a variable for which has_floats is true.
 template <class F>
 double visit_floats(Value host, F const& f) {
     auto const type = host.elements().dtype;
@@ -32660,6 +32666,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     Linearity const how = linearity(op);
     if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
+    if (weighs_rows(how)) check_weights(op);
     if (how == Linearity::mean_of_rows || how == Linearity::weighed_mean) {
         if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
         using Binary = BinaryCrossEntropyOptions;
@@ -32740,6 +32747,12 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
     if (known) return reduced(op, mean, {{&x, Counted::rows}});
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION void CostWeight::check_weights(Operator const& op) {
+    std::vector<Variable*> divisors;
+    find_divisors(*op.inputs[2], divisors);
+    if (!divisors.empty()) no_parts(op, "whose weights are divided by a sum or mean over the batch");
 }
 
 ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)
@@ -33049,7 +33062,8 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
     }
     if (r.weighs && has_floats(*r.variable)) {
         rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
-            return static_cast<double>(std::ranges::count_if(all, [](T w) { return dtype<T>::widen(w) != 0; }));
+            return static_cast<double>(
+                std::count_if(all.begin(), all.end(), [](T const& w) { return dtype<T>::widen(w) != 0; }));
         }));
     }
     most_ = std::max(most_, rows);
@@ -34440,7 +34454,9 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1] or []: reduce it with layer::reduce_mean");
+    if (value.size() != 1)
+        throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()),
+                         "[1] or []: reduce it with layer::reduce_mean");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
@@ -46139,8 +46155,9 @@ struct WeighElement {
     }
 };
 
-/// Multiplies n numbers, and stores their given sum behind them, by the power of two that brings the sum to [1, 2): so
-/// neither products with losses nor sums of these overflow or vanish if their mean does not.
+/// Multiplies n numbers, and stores their given sum behind them, by the power of two that brings the sum to [1, 2), or
+/// close to it if the sum is subnormal: so neither products with losses nor sums of these overflow or vanish if their
+/// mean does not.
 struct ScaleToSum {
     std::size_t n;
     double const* sum;
@@ -46177,6 +46194,7 @@ public:
     template <class Options>
     ElementWeights(D const& exec, Tensor<T, D> const& label, Tensor<T, D> const* weights, Options const& options)
         : n_(label.size()), given_(weights != nullptr || ignored(options)),
+          divides_(given_ && options.reduction == Reduction::mean),
           all_(Loops::template scratch<double>(exec, given_ ? n_ + 2 : 0)) {
         if (!given_) return;
         std::size_t rows = n_;
@@ -46191,7 +46209,7 @@ public:
         S const value = constant<S>(static_cast<double>(other.value_or(0)));
         WeighElement<T> const weigh{label.data(), of_rows, other.has_value(), value, width, all_.data()};
         Loops::each_element(exec, rows, width, weigh);
-        if (options.reduction != Reduction::mean) return;
+        if (!divides_) return;
         double *const sum = all_.data() + n_, *const plain = of_rows == nullptr ? sum : sum + 1;
         Totals<D>::template of_losses<double>(exec, n_, all_.data(), false, plain);
         if (of_rows != nullptr) Loops::each(exec, n_ + 1, 1, ScaleToSum{n_, plain, all_.data()});
@@ -46199,8 +46217,8 @@ public:
 
     /// Those of all elements, or nullptr: each counts once.
     double const* data() const { return given_ ? all_.data() : nullptr; }
-    /// Their sum, if the loss is a mean, or nullptr for the number of elements.
-    double const* total() const { return given_ ? all_.data() + n_ : nullptr; }
+    /// Their sum, if the loss is a mean that divides by it, or nullptr.
+    double const* total() const { return divides_ ? all_.data() + n_ : nullptr; }
 
     /// to[i] = map(x[i], y[i]), or map(x[i], y[i], weight)
     template <class Map, class To>
@@ -46220,12 +46238,12 @@ private:
     }
 
     std::size_t n_;
-    bool given_;
+    bool given_, divides_;
     decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) all_;
 };
 
 /// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `weights`
-/// are those of the elements, and `total` is their sum, or both are nullptr.
+/// are those of the elements, or nullptr; `total` is their sum if the loss is a mean that divides by it, or nullptr.
 template <class Formula, bool of_y, class T>
 struct LossGradStep {
     using S = sum_t<T>;
@@ -46236,7 +46254,7 @@ struct LossGradStep {
     double const *weights, *total;
 
     ROWAN_KERNEL S of_row(std::size_t) const {
-        if (total == nullptr || reduced.reduction != Reduction::mean) return reduced(0);
+        if (total == nullptr) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
 

@@ -310,8 +310,8 @@ TEST_CASE("a step whose weights are all 0 is one without rows, and a part of it 
             std::vector<Feeds> with, without;
             for (std::int64_t i = 0; i < parts; ++i) with.push_back(feeds(4, 0, 1));
             for (std::int64_t i = 0; i < parts; ++i) without.push_back(feeds(3, i == 0 ? 0.5F : 0.0F, 2));
-            with.insert(with.end(), without.begin(), without.end());
-            with.insert(with.end(), with.begin(), with.begin() + parts);
+            auto const zeros = with;
+            for (auto const& more : {without, zeros}) with.insert(with.end(), more.begin(), more.end());
             std::vector<std::int64_t> rows, some;
             std::vector<double> costs, wanted;
             CHECK(after(with, rows, costs) == after(without, some, wanted));

@@ -431,6 +431,10 @@ TEST_CASE("a cost of parts that is not that of one batch is refused by the name 
     };
     refuses([=] { return layer::relu(layer::mean(losses(none))); },
             "relu -> relu_0.out_0, which is not linear in a sum or mean over the batch");
+    refuses([=] {
+        auto const w = column("w");
+        return layer::mse(losses(none), w, w / layer::reduce_sum(w, {.keep_dims = true}));
+    }, "weighted_mse -> weighted_mse_0.out_0, whose weights are divided by a sum or mean over the batch");
     refuses([=] { return layer::reduce_max(losses(none)); },
             "reduce_max -> reduce_max_0.out_0, which is neither a sum nor a mean of rows");
     refuses([=] { return layer::scale(layer::reduce_sum(losses(none)), 1, 1); },

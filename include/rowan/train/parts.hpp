@@ -22,13 +22,15 @@ namespace rowan::inline v0::layer {
 /// n_i is what the mean divides by in part i:
 /// - of a cross entropy the number of labels that are not ignored, or the sum of their weights,
 /// - of a binary cross entropy the number of elements that are not ignored,
+/// - of a loss with weights of rows the sum of those of its elements, without the ignored ones,
 /// - of layer::reduce_sum(x · w) / layer::reduce_sum(w) the divisor, which must not be 0: that is a ValueError,
 /// - of other means the number of rows.
 ///
-/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows adds nothing; if none of a
-/// step has any, it changes nothing: see Trainer::step. What depends on parameters alone, such as a penalty, may be
-/// added to a mean. The moving statistics of batch_norm, which each part computes from those before the step, are
-/// weighed by its rows.
+/// If no label counts in any part, cost and gradient are 0. A part whose losses have no rows, or whose rows all have the
+/// weight 0, adds nothing; if no part of a step adds anything, it changes nothing: see Trainer::step. The products with
+/// n_i are of type dtype<T>::sum: in float, weights far below 1e-30 or above 1e30 lose digits or overflow. What depends
+/// on parameters alone, such as a penalty, may be added to a mean. The moving statistics of batch_norm, which each part
+/// computes from those before the step, are weighed by its rows.
 ///
 /// Walking back from the cost, sums and means over rows are found behind linear operators, which say so by their
 /// `linearity`, as one of yours can. Another operator there, or a sum of a mean and a sum, is a GraphError; means that

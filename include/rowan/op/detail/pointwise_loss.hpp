@@ -105,8 +105,9 @@ struct WeighElement {
     }
 };
 
-/// Multiplies n numbers, and stores their given sum behind them, by the power of two that brings the sum to [1, 2): so
-/// neither products with losses nor sums of these overflow or vanish if their mean does not.
+/// Multiplies n numbers, and stores their given sum behind them, by the power of two that brings the sum to [1, 2), or
+/// close to it if the sum is subnormal: so neither products with losses nor sums of these overflow or vanish if their
+/// mean does not.
 struct ScaleToSum {
     std::size_t n;
     double const* sum;
@@ -143,6 +144,7 @@ public:
     template <class Options>
     ElementWeights(D const& exec, Tensor<T, D> const& label, Tensor<T, D> const* weights, Options const& options)
         : n_(label.size()), given_(weights != nullptr || ignored(options)),
+          divides_(given_ && options.reduction == Reduction::mean),
           all_(Loops::template scratch<double>(exec, given_ ? n_ + 2 : 0)) {
         if (!given_) return;
         std::size_t rows = n_;
@@ -157,7 +159,7 @@ public:
         S const value = constant<S>(static_cast<double>(other.value_or(0)));
         WeighElement<T> const weigh{label.data(), of_rows, other.has_value(), value, width, all_.data()};
         Loops::each_element(exec, rows, width, weigh);
-        if (options.reduction != Reduction::mean) return;
+        if (!divides_) return;
         double *const sum = all_.data() + n_, *const plain = of_rows == nullptr ? sum : sum + 1;
         Totals<D>::template of_losses<double>(exec, n_, all_.data(), false, plain);
         if (of_rows != nullptr) Loops::each(exec, n_ + 1, 1, ScaleToSum{n_, plain, all_.data()});
@@ -165,8 +167,8 @@ public:
 
     /// Those of all elements, or nullptr: each counts once.
     double const* data() const { return given_ ? all_.data() : nullptr; }
-    /// Their sum, if the loss is a mean, or nullptr for the number of elements.
-    double const* total() const { return given_ ? all_.data() + n_ : nullptr; }
+    /// Their sum, if the loss is a mean that divides by it, or nullptr.
+    double const* total() const { return divides_ ? all_.data() + n_ : nullptr; }
 
     /// to[i] = map(x[i], y[i]), or map(x[i], y[i], weight)
     template <class Map, class To>
@@ -186,12 +188,12 @@ private:
     }
 
     std::size_t n_;
-    bool given_;
+    bool given_, divides_;
     decltype(Loops::template scratch<double>(std::declval<D const&>(), 0)) all_;
 };
 
 /// Writes the gradient of x, or that of y, which is its negative. A row is the gradient of the reduced loss. `weights`
-/// are those of the elements, and `total` is their sum, or both are nullptr.
+/// are those of the elements, or nullptr; `total` is their sum if the loss is a mean that divides by it, or nullptr.
 template <class Formula, bool of_y, class T>
 struct LossGradStep {
     using S = sum_t<T>;
@@ -202,7 +204,7 @@ struct LossGradStep {
     double const *weights, *total;
 
     ROWAN_KERNEL S of_row(std::size_t) const {
-        if (total == nullptr || reduced.reduction != Reduction::mean) return reduced(0);
+        if (total == nullptr) return reduced(0);
         return mean_of(load<S>(out_grad), *total);
     }
 

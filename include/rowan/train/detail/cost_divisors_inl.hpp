@@ -21,14 +21,13 @@
 
 namespace rowan::inline v0::detail {
 
-/// Whether visit_floats takes its value.
-inline bool has_floats(Variable const& v) {
+ROWAN_FUNCTION bool has_floats(Variable const& v) {
     auto const type = v.spec().dtype;
     return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
            type == dtype<float16>::wire;
 }
 
-/// f(the tensor) of a value on the host whose elements are floating-point numbers.
+/// f(the tensor) of a value on the host, of a variable for which has_floats is true.
 template <class F>
 double visit_floats(Value host, F const& f) {
     auto const type = host.elements().dtype;

@@ -14,6 +14,9 @@
 
 namespace rowan::inline v0::detail {
 
+/// Whether its elements have one of rowan's floating-point types.
+bool has_floats(Variable const& v);
+
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
     enum Of : std::uint8_t { rows, elements, labels, kept, value };
@@ -86,6 +89,8 @@ private:
     Term compute(Variable& v);
     Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     Term labelled(Operator const& op);
+    /// Checks that the weights of a loss's rows do not depend on the other rows of a batch.
+    void check_weights(Operator const& op);
     /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
     Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
     Term linear(Operator const& op, Linearity how);

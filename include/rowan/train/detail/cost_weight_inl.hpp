@@ -78,6 +78,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     Linearity const how = linearity(op);
     if (op.inputs.empty() || how == Linearity::constant) return {};
     if (has_rows(v)) return {mean, true, {{&op, {counted_rows(v)}}}};
+    if (weighs_rows(how)) check_weights(op);
     if (how == Linearity::mean_of_rows || how == Linearity::weighed_mean) {
         if (op.attributes.is<CrossEntropyOptions>()) return labelled(op);
         using Binary = BinaryCrossEntropyOptions;
@@ -158,6 +159,12 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     for (std::size_t i = 1; i < dims.size(); ++i) known = known && (i == axis || dims[i] != UNK);
     if (known) return reduced(op, mean, {{&x, Counted::rows}});
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
+}
+
+ROWAN_FUNCTION void CostWeight::check_weights(Operator const& op) {
+    std::vector<Variable*> divisors;
+    find_divisors(*op.inputs[2], divisors);
+    if (!divisors.empty()) no_parts(op, "whose weights are divided by a sum or mean over the batch");
 }
 
 ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)

@@ -56,7 +56,8 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
     }
     if (r.weighs && has_floats(*r.variable)) {
         rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
-            return static_cast<double>(std::ranges::count_if(all, [](T w) { return dtype<T>::widen(w) != 0; }));
+            return static_cast<double>(
+                std::count_if(all.begin(), all.end(), [](T const& w) { return dtype<T>::widen(w) != 0; }));
         }));
     }
     most_ = std::max(most_, rows);

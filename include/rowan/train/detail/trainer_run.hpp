@@ -41,7 +41,9 @@ double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
         detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()), "[1] or []: reduce it with layer::reduce_mean");
+    if (value.size() != 1)
+        throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()),
+                         "[1] or []: reduce it with layer::reduce_mean");
     auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
