@@ -8458,7 +8458,8 @@ ROWAN_FUNCTION void NearName::see(std::string_view name) {
                 row[k] = std::min(row[k], before[k - 2] + 1);
         }
     }
-    if (row.back() > least_ || (row.back() == least_ && !nearest_.empty()) || row.back() >= shorter) return;
+    if (row.back() > least_ || row.back() >= shorter) return;
+    if (row.back() == least_ && !nearest_.empty() && nearest_ < name) return;  // in whatever order they are seen
     least_ = row.back();
     nearest_ = name;
 }
@@ -12416,14 +12417,19 @@ ROWAN_HD_INLINE S root_of_squares(S const& sum, [[maybe_unused]] Greatest const&
 /// `sum` is that sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class Weight>
-ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, std::size_t begin, std::size_t end, Weight const& weight) {
+ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, [[maybe_unused]] std::size_t begin,
+                             [[maybe_unused]] std::size_t end, [[maybe_unused]] Weight const& weight) {
     if (mean) return sum;
-    auto const squares = [&](S const& f) {
-        S all = constant<S>(0.0);
-        for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
-        return all;
-    };
-    return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+    if constexpr (is_machine_float<S>) {
+        auto const squares = [&](S const& f) {
+            S all = constant<S>(0.0);
+            for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
+            return all;
+        };
+        return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+    } else {
+        return square_root(sum);
+    }
 }
 
 /// total / d, or, where they overflow, or small weights make the total vanish, the same of numbers that are scaled to
@@ -32136,7 +32142,7 @@ struct Totals<Cpu> {
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out,
                           double const* kept = nullptr) {
         using S = sum_t<T>;
-        double const count = kept == nullptr ? static_cast<double>(n) : *kept;
+        double const count = kept == nullptr || !mean ? static_cast<double>(n) : *kept;
         store_total(exec, n, mean, count, LossTerm<S>{losses}, out, [&](std::size_t begin, std::size_t end) {
             return interleaved_sum<S>(end - begin, losses + begin);
         });
@@ -38101,6 +38107,7 @@ ROWAN_FUNCTION std::string reason_of(FormatError const& error) {
 }
 
 ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+    if (error.field() == path) return error;  // it names the file already
     return {error.offset(), std::string(path).append(": ").append(error.field()), reason_of(error)};
 }
 

@@ -288,7 +288,7 @@ TEST_CASE("a missing or damaged file of a table by keys is a FormatError on all 
         Checkpoint other;
         save_checkpoint(other, at + "t");
     });
-    damaged(".rows: file has 13 bytes", [&] { test::write(shard(last), test::bytes_of("no checkpoint")); });
+    damaged(".rows is not a file of rowan", [&] { test::write(shard(last), test::bytes_of("no checkpoint")); });
 }
 
 /// What is in the file of one rank.

@@ -313,7 +313,7 @@ TEST_CASE("a missing, damaged or foreign shard is a FormatError on all ranks", "
         Checkpoint other;
         save_checkpoint(other, at + "t");
     });
-    damaged("/t-1.1.rows: ", [&] { test::write(shard(1), test::bytes_of("no checkpoint")); });  // of which file, on all
+    damaged("/t-1.1.rows is not a file of rowan", [&] { test::write(shard(1), test::bytes_of("no checkpoint")); });  // of which file, on all
     auto const right = test::on_ranks(2, [&](auto const& comm) {
         save(comm, at, 1);
         auto wide = table(comm, 2, 0);

@@ -105,7 +105,7 @@ TEST_CASE("rows [UNK, 1] beside [UNK] are refused when the net is built, with th
     auto const refused = [&](char const* what, char const* name) {
         return std::string(what) + ".shape() is [UNK], expected as many dims as " + rest + name + "\", {UNK, 1}); for all pairs, layer::reshape to [1, ...]";
     };
-    CHECK_THROWS_WITH(layer::fc(table, {.output_size = 1}) - row, refused("sub: y", "y"));
+    CHECK_THROWS_WITH(layer::fc(rows, {.output_size = 1}) - row, refused("sub: y", "y"));
     CHECK_THROWS_WITH(column - row, refused("sub: y", "y"));
     CHECK_THROWS_WITH(row - column, refused("sub: x", "x"));
     CHECK_THROWS_WITH(column + row, refused("add: y", "y"));

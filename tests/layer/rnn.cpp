@@ -70,7 +70,7 @@ TEST_CASE("a recurrent classifier learns a task that depends on word order", "[r
                       {"label", Tensor<std::int64_t>{0, 1}}};
     CHECK(infer(scores, empty, parameters).shape()[0] == 2);
     auto const only_empty = [&](std::int64_t) { return std::array{empty}; };
-    CHECK_THROWS_AS(train(cost, only_empty, {.resume = &parameters}), ShapeError);
+    CHECK(train(cost, only_empty, {.resume = &parameters}).steps == parameters.steps + 1);
 }
 
 TEST_CASE("a step with one result for all sequences throws when the layer is created", "[rnn]") {

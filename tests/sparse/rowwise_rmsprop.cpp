@@ -93,7 +93,7 @@ TEST_CASE("row-wise RMSProp has the bits of its formula on any number of threads
     check_bits<float, bfloat16, float, std::int32_t>();
 }
 
-TEST_CASE("the mean of squares of a row is right also where their sum overflows", "[rowwise_rmsprop]") {
+TEST_CASE("the average of squares of a row is right also where their sum overflows", "[rowwise_rmsprop]") {
     auto param = Tensor<float>::zeros({1, 20});
     Tensor<float> moment{0};
     Tensor<std::int64_t> last{0};

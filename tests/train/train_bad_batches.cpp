@@ -118,8 +118,8 @@ std::vector<Bad> bad_batches() {
         all.push_back({what, std::move(feeds), type, {before, within}});
     };
     Feeds const& g = good[0];
-    add("no words", without(g, "words"), is<GraphError>, "the batch has no \"words\"; it has \"label\"", nullptr);
-    add("no label", without(g, "label"), is<GraphError>, "the batch has no \"label\"; it has \"words\"", nullptr);
+    add("no words", without(g, "words"), is<GraphError>, "the batch has no \"words\"; it has \"", nullptr);
+    add("no label", without(g, "label"), is<GraphError>, "the batch has no \"label\"; it has \"", nullptr);
     add("an id outside the table", with(g, "words", Words::from_nested({{1, 2, 6}, {}, {7}})), is<IndexError>,
         "lookup_table(w = table, ids = words): ids[3] = 7 is not in [0, 7)",
         "): step 0 of sequence 2: lookup_table(w = table, ids = x): ids[3] = 7 is not in [0, 7)");

@@ -28,7 +28,8 @@ ROWAN_FUNCTION void NearName::see(std::string_view name) {
                 row[k] = std::min(row[k], before[k - 2] + 1);
         }
     }
-    if (row.back() > least_ || (row.back() == least_ && !nearest_.empty()) || row.back() >= shorter) return;
+    if (row.back() > least_ || row.back() >= shorter) return;
+    if (row.back() == least_ && !nearest_.empty() && nearest_ < name) return;  // in whatever order they are seen
     least_ = row.back();
     nearest_ = name;
 }

@@ -14,6 +14,7 @@ ROWAN_FUNCTION std::string reason_of(FormatError const& error) {
 }
 
 ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+    if (error.field() == path) return error;  // it names the file already
     return {error.offset(), std::string(path).append(": ").append(error.field()), reason_of(error)};
 }
 
