@@ -15578,9 +15578,10 @@ ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pie
 ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
+    auto const begun = pieces.tree();
     parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
                   [&](std::size_t first, std::size_t last) {
-                      auto tree = pieces.tree();
+                      auto tree = begun;
                       for (std::size_t k = first; k < last; ++k) {
                           auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
                           if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);
@@ -15705,8 +15706,6 @@ struct RowRequest {
     std::vector<std::size_t> send, receive;  // how many, of each rank
     Buffer<std::int64_t> asked;              // rank 0's first
 
-    /// The exchange of row numbers, where rank r asks this one for counts[r * stride].
-    ListExchange tell(std::span<std::size_t const> counts, std::size_t stride);
     /// Sends the rows that were asked for, answers[i] is that of asked[i], and receives those of `wanted`.
     ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
         return {row_bytes, answers, receive, rows.first(total(send) * row_bytes), send};
@@ -15733,6 +15732,25 @@ struct RowRelay {
     ~RowRelay() = default;
 };
 
+/// The rows of several tables that this rank asks each rank for, as one list on its way.
+class RowMessages {
+public:
+    /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
+    /// rows. Of a single table, unless `padded`, the rows alone.
+    static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
+
+    /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
+    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words, std::vector<std::size_t> come,
+                       bool padded = false);
+    /// Reads what has come: `asked` and `receive` of each table.
+    void end(std::span<RowRequest* const> tables);
+
+private:
+    bool numbered_ = true;
+    std::vector<std::int64_t> out_, in_;
+    std::vector<std::size_t> words_, come_;
+};
+
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
 public:
@@ -15746,11 +15764,9 @@ public:
     /// The same without a route in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for
     /// more.
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
-    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
-    /// of these rows, where rank r asks table k for counts[r * stride + k];
-    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
-                                             std::size_t stride);
-    /// and these have come.
+    /// For the same in steps, by RowMessages, for exchanges that go on meanwhile: what is told,
+    static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
+    /// and it has come.
     void has_been_asked();
 
     /// Of slots. The last of its rows may be none.
@@ -16206,23 +16222,73 @@ ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, Ro
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts, std::size_t stride) {
-    for (std::size_t r = 0; r < send.size(); ++r) receive.push_back(counts[r * stride]);
-    asked.resize(total(receive));
-    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
+ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
+    std::vector<std::size_t> words(tables[0]->send.size());
+    std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
+    for (auto const* t : tables) {
+        for (std::size_t r = 0; r < words.size(); ++r) words[r] += t->send[r] == 0 ? 0 : number + t->send[r];
+    }
+    return words;
+}
+
+ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                                               std::vector<std::size_t> come, bool padded) {
+    numbered_ = tables.size() > 1 || padded;
+    words_ = std::move(words);
+    come_ = std::move(come);
+    out_.reserve(total(words_));
+    std::vector<std::size_t> sent(tables.size());
+    for (std::size_t r = 0, end = 0; r < words_.size(); ++r) {
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            std::size_t const n = tables[k]->send[r];
+            if (n == 0) continue;
+            if (numbered_) out_.push_back(static_cast<std::int64_t>(n * tables.size() + k));
+            auto const from = tables[k]->wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);
+            out_.insert(out_.end(), from, from + static_cast<std::ptrdiff_t>(n));
+            sent[k] += n;
+        }
+        out_.resize(end += words_[r]);
+    }
+    in_.resize(total(come_));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
+}
+
+ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
+    for (auto* t : tables) t->receive.assign(come_.size(), 0);
+    auto const* from = in_.data();
+    for (std::size_t r = 0; r < come_.size(); ++r) {
+        auto const* const last = from + come_[r];
+        for (std::size_t n = 0; from != last; from += n) {
+            n = static_cast<std::size_t>(last - from);
+            std::size_t table = 0;
+            if (numbered_) {
+                auto const number = static_cast<std::size_t>(*from++);
+                if (number == 0) break;  // what is left of the room
+                n = number / tables.size();
+                table = number % tables.size();
+            }
+            tables[table]->receive[r] = n;
+            tables[table]->asked.insert(tables[table]->asked.end(), from, from + n);
+        }
+        from = last;
+    }
+    out_ = in_ = {};
+}
+
+ROWAN_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
+    std::vector<RowRequest*> all;
+    for (auto& t : tables) all.push_back(&t.next_request());
+    return all;
 }
 
 ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
-    auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * tables.size());
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto& t : tables) counts.push_back(t.next_request().send[r]);
-    }
-    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k)
-        lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
-    exchange_lists(group, std::move(lists));
+    auto const all = requests(tables);
+    auto words = RowMessages::words(all);
+    std::vector<std::size_t> come(words.size());
+    group.alltoall(bytes_of(std::as_const(words)), bytes_of(come));
+    RowMessages messages;
+    exchange_lists(group, {messages.begin(all, std::move(words), std::move(come))});
+    messages.end(all);
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -16259,13 +16325,6 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
                   });
 }
 
-ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
-                                                           std::span<std::size_t const> counts, std::size_t stride) {
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k) lists.push_back(tables[k].request_.tell(counts.subspan(k), stride));
-    return lists;
-}
-
 ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
@@ -16287,38 +16346,17 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
-// A message: the number of rows of each table, these rows, and what is left of the room.
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
                                   std::span<std::size_t const> most) {
-    std::size_t const ranks = most.size(), me = static_cast<std::size_t>(group.rank());
-    std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
+    std::size_t const me = static_cast<std::size_t>(group.rank());
+    auto const room = [&](std::size_t rank) { return most[rank] + std::min(most[rank], tables.size()); };
+    std::vector<std::size_t> words(most.size(), room(me)), come;
     words[me] = 0;
-    for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
-    std::vector<std::int64_t> messages, come(total(come_words));
-    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
-        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
-            messages.push_back(static_cast<std::int64_t>(tables[k].request_.send[r]));
-        for (std::size_t k = 0; k < tables.size(); ++k) {
-            auto const& q = tables[k].request_;
-            auto const from = q.wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);  // none for this rank
-            messages.insert(messages.end(), from, from + static_cast<std::ptrdiff_t>(q.send[r]));
-            sent[k] += q.send[r];
-        }
-        messages.resize(end += words[r]);
-    }
-    exchange_lists(group,
-                   {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
-    for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
-        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
-            auto& q = tables[k].request_;
-            auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
-            q.receive.push_back(n);
-            if (n == 0) continue;
-            auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
-            q.asked.insert(q.asked.end(), rows.begin(), rows.end());
-            row += n;
-        }
-    }
+    for (std::size_t r = 0; r < most.size(); ++r) come.push_back(r == me ? 0 : room(r));
+    auto const all = requests(tables);
+    RowMessages messages;
+    exchange_lists(group, {messages.begin(all, std::move(words), std::move(come), true)});
+    messages.end(all);
     for (auto& t : tables) t.has_been_asked();
 }
 
@@ -16661,7 +16699,6 @@ private:
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -16691,15 +16728,13 @@ public:
         for (auto const& t : tables) a.own.push_back(t.own->share());
         if (told) find(tables);
         std::size_t const ranks = static_cast<std::size_t>(ahead.size());
-        for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
-            a.counts.push_back(told ? 1 : 0);
-            for (auto const& f : fetches_) a.counts.push_back(f.wanted_counts()[r]);
-            a.counts.resize((r + 1) * (tables.size() + 1));
-        }
-        a.their_counts.resize(a.counts.size());
-        a.equal.assign(ranks, tables.size() + 1);
-        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.counts)), a.equal,
-                               bytes_of(a.their_counts), a.equal}});
+        if (told) a.words = RowMessages::words(RowFetch::requests(fetches_));
+        a.words.resize(ranks);
+        for (auto& n : a.words) n += told ? 1 : 0;  // 0: this rank tells no rows
+        a.their_words.resize(ranks);
+        a.equal.assign(ranks, 1);
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal,
+                               bytes_of(a.their_words), a.equal}});
     }
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
@@ -16781,7 +16816,8 @@ private:
         std::vector<bool> waits;
         FetchedShards const* now;
         std::vector<Value> own;  // aliases
-        std::vector<std::size_t> counts, their_counts, equal;
+        std::vector<std::size_t> words, their_words, equal;
+        RowMessages messages;
         ListTransfer lists;
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
@@ -16795,31 +16831,28 @@ private:
     void tell_rows() {
         auto& a = *ahead_;
         a.next = nullptr;
-        std::size_t const ranks = a.equal.size(), each = a.own.size() + 1;
-        for (std::size_t r = 0; r < ranks; ++r) {
-            if (a.their_counts[r * each] == 0) return;
-        }
+        if (std::ranges::count(a.their_words, std::size_t{0}) != 0) return;
         a.told = true;
-        auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
-        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each));
+        for (auto* const words : {&a.words, &a.their_words}) {
+            for (auto& n : *words) --n;
+        }
+        a.lists.begin(a.group, {a.messages.begin(RowFetch::requests(fetches_), a.words, a.their_words)});
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.
     void tell_which() {
         auto& a = *ahead_;
+        a.messages.end(RowFetch::requests(fetches_));
         std::vector<ListExchange> lists;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& f = fetches_[t];
             f.has_been_asked();
             auto& which = travelling_[t].which;
             which.assign(f.asked().size(), 0);
-            auto const changed = a.waits[t] ? std::vector<std::int64_t>() : a.now->changed(t);
-            std::size_t at = 0;
-            for (std::size_t i = 0; i < which.size() && !a.waits[t]; ++i) {
-                auto const row = f.asked()[i];
-                if (i != 0 && row <= f.asked()[i - 1]) at = 0;  // the first of another rank
-                while (at < changed.size() && changed[at] < row) ++at;
-                which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
+            if (!a.waits[t]) {
+                auto const changes = a.now->fetches_[t].met();  // of this rank's rows
+                for (std::size_t i = 0; i < which.size(); ++i)
+                    which[i] = std::ranges::binary_search(changes.rows(), f.asked()[i]) ? 0 : 1;
             }
             travelling_[t].which_come.resize(f.received());
             lists.push_back(f.request().fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
@@ -16836,21 +16869,6 @@ private:
     void have_rows() {
         take_rows(ahead_->lists, 1);
         ahead_->next = nullptr;
-    }
-
-    /// The rows of this rank that a step may change, ascending.
-    std::vector<std::int64_t> changed(std::size_t t) const {
-        auto const& f = fetches_[t];
-        std::vector<std::int64_t> all(f.own().begin(), f.own().end()), merged;
-        auto from = f.asked().begin();
-        for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
-            auto const end = from + static_cast<std::ptrdiff_t>(n);
-            merged.clear();
-            std::set_union(all.begin(), all.end(), from, end, std::back_inserter(merged));
-            std::swap(all, merged);
-            from = end;
-        }
-        return all;
     }
 
     /// How many of the rows of each rank have this number.
@@ -25406,7 +25424,7 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost, its rows and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
-///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
+///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. Gradients go back
 ///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank, and
 ///          those of the ranks of a node together, are one node of the tree and there is no options.clip. Between nodes
 ///          rows and their gradients travel as in ShardedTable, in up to six exchanges more of fewer ranks. With
@@ -33880,13 +33898,10 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for the first 32 of sharded_ that have a gradient, results_[i].
+    /// Calls f(t, i) for those of sharded_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(sharded_.size(), std::size_t{32}); ++t) {
-            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, sharded_[t]) - parameters_.begin());
-            if (i < parameters_.size()) f(t, i);
-        }
+        for (auto const& [t, i] : with_gradients_) f(t, i);
     }
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
     std::vector<double> numbers_of_part(double cost) const;
@@ -33921,6 +33936,7 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                // the same
+    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in parameters_
     std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
     std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
@@ -33994,6 +34010,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
+    for (std::size_t t = 0; t < sharded_.size(); ++t) {
+        if (auto const at = numbers.find(sharded_[t]); at != numbers.end()) with_gradients_.emplace_back(t, at->second);
+    }
     check_parameters(options.optimizers, "for the optimizer that names it");
     check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
@@ -34394,24 +34415,25 @@ private:
         });
     }
 
-    /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
-    /// bit those that lack some.
+    /// Finds the gradients of fetched rows, and tells in a word those of which this rank has other rows, and with another bit
+    /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
     void find_fetched(detail::Ranks::Words& words) {
         if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([&](std::size_t table, std::size_t i) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
-            if (has == detail::RowsOf::others) return;
-            words[2] |= std::int64_t{1} << table;
-            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (table + 32);
+            if (has == detail::RowsOf::others) words[2] |= bit_of(table);
+            if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
         });
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
     void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
-        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
-        for (auto& one : back_.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
-        std::erase_if(back_.list, [&](auto const& one) { return !std::ranges::all_of(all, bit(one.table)); });
+        std::int64_t any = 0;
+        for (auto const& words : all) any |= words[2];
+        for (auto& one : back_.list) one.all = (any >> 32 & bit_of(one.table)) == 0;
+        std::erase_if(back_.list, [any](auto const& one) { return (any & bit_of(one.table)) != 0; });
     }
+    static std::int64_t bit_of(std::size_t table) { return std::int64_t{1} << table % 32; }
 
     Trainer& t_;
     detail::Ranks const* ranks_;

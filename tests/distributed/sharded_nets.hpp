@@ -99,7 +99,7 @@ inline Hash hash_of(Parameters const& p) {
     Hash h{.others = static_cast<std::uint64_t>(p.steps)};
     for (auto const& [name, value] : p) {
         auto const table = name.substr(0, name.find('@'));
-        bool const of_table = table == "table" || table == "small";
+        bool const of_table = table == "table" || table == "small" || table.starts_with("tables_");
         bool const some = p.find(table).spec().type == VarType::SELECTED_ROWS;
         auto tensor = value.spec().type == VarType::SELECTED_ROWS ? value.row_values() : value.share();
         auto const e = tensor.elements();

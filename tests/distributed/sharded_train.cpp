@@ -480,6 +480,25 @@ TEST_CASE("sharded tables of bfloat16 and double, next to each other, have the b
     });
 }
 
+TEST_CASE("forty sharded tables, of which some have rows without a gradient, have the bits of whole ones", "[distributed]") {
+    for (bool const overlap : {false, true}) {
+        same_bits([&](bool shards, layer::Comm const& comm) {
+            Scope scope;
+            ScopeGuard const guard(scope);
+            auto const ids = layer::data<std::int64_t>("ids", {UNK});
+            std::vector<layer::Var<float>> all;
+            for (std::int64_t t = 0; t < 40; ++t)
+                all.push_back(layer::embedding(ids, {.height = 70, .width = 1, .name = "tables_" + std::to_string(t), .padding_id = t % 3 == 0 ? std::optional<std::int64_t>(2) : std::nullopt, .sharded = shards, .placement = {.block = 3}}));
+            std::vector<Feeds> batches;
+            for (std::int64_t i = 0; i < 7; ++i) batches.push_back({{"ids", std::vector<std::int64_t>{i, 2, 9 * i + 5}}});
+            auto options = options_for(3, comm);
+            options.overlap = overlap;
+            auto const error = layer::concat(all, {.axis = 1}) - 1.0F;
+            return hash_of(train(layer::reduce_mean(error * error), [&](std::int64_t) { return std::span(batches); }, options));
+        }, {3});
+    }
+}
+
 TEST_CASE("rows without a gradient do not move on any rank", "[distributed]") {
     // Row 6 is fetched in every step, as padding, and has a gradient in the first batch alone: a gradient of 0 would move it later.
     std::vector<Feeds> data;

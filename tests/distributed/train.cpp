@@ -698,10 +698,33 @@ TEST_CASE("a step makes as few collective calls with many parameters as with one
     for (int const ranks : test::group_sizes({2})) {
         // ranks with several sums of a gradient tell their numbers, rows and keys, too
         for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 1, comm, 6); })) CHECK(c == (ranks == 1 ? 0 : 9));
-        // so does the gradient of the 33rd table
-        for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 33, comm); })) CHECK(c == (ranks == 1 ? 0 : 8));
+        for (int const tables : {32, 33, 100}) {
+            CAPTURE(tables);
+            for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, tables, comm); })) CHECK(c == (ranks == 1 ? 0 : 5));
+        }
         // sums of more than 1 MiB are not copied to travel with others
         for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of(1, 0, comm, 4, 2, 100000); })) CHECK(c == (ranks == 1 ? 0 : 3));
+    }
+    // train agrees once more in each step, on whether all go on
+    for (int const ranks : test::group_sizes({2})) {
+        auto const calls_of_train = [](int tables, int steps, auto const& comm) {
+            Scope scope;
+            ScopeGuard const guard(scope);
+            auto x = layer::fc(layer::data<float>("x", {UNK, 3}), {.output_size = 3});
+            auto const ids = layer::data<std::int64_t>("ids", {UNK});
+            for (int t = 0; t < tables; ++t) x = x + layer::embedding(ids, {.height = 1000, .width = 3, .sharded = true});
+            Feeds part{{"x", Tensor<float>{{1, 2, 3}, {4, 5, 6}}}};
+            if (tables != 0) part.insert_or_assign("ids", std::vector<std::int64_t>{1, 70});
+            std::vector<Feeds> const batches(static_cast<std::size_t>(2 * steps), part);
+            int calls = 0;
+            train(layer::reduce_mean(x), [&](std::int64_t) { return std::span(batches); }, {.comm = Counting(comm, calls), .parts = 2, .exec = {1}});
+            return calls;
+        };
+        for (int const tables : {0, 1, 33}) {
+            CAPTURE(tables);
+            for (int const c : test::on_ranks(ranks, [&](auto const& comm) { return calls_of_train(tables, 3, comm) - calls_of_train(tables, 2, comm); }))
+                CHECK(c == (ranks == 1 ? 0 : tables == 0 ? 3 : 6));
+        }
     }
     // three ranks that ask the fourth for many rows tell it first how many
     for (int const ranks : test::group_sizes({4})) {

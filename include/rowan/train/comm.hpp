@@ -94,7 +94,7 @@ namespace layer {
 /// cost     for each step and rank: the operators of its parts, the optimizers, what dense_allreduce and row_allreduce
 ///          send for each gradient, in dtype<T>::sum, 8 bytes for each part's cost, its rows and each of its weights, and two
 ///          agreements of 64 bytes; with sharded tables one more, and for each a sort of the ids, the rows of other
-///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. The gradients of the first 32 go back
+///          ranks that they name, and 8 to 16 bytes for each and up to 4 KiB. Gradients go back
 ///          without these numbers, with a byte for each row if some have no gradient, where the parts of each rank, and
 ///          those of the ranks of a node together, are one node of the tree and there is no options.clip. Between nodes
 ///          rows and their gradients travel as in ShardedTable, in up to six exchanges more of fewer ranks. With

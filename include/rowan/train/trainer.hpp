@@ -23,7 +23,6 @@
 #include <rowan/train/schedule.hpp>
 #include <rowan/train/train_options.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <concepts>
 #include <cstddef>
@@ -34,6 +33,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -165,13 +165,10 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for the first 32 of sharded_ that have a gradient, results_[i].
+    /// Calls f(t, i) for those of sharded_ that have a gradient, results_[i].
     template <class F>
     void each_fetched(F const& f) const {
-        for (std::size_t t = 0; t < std::min(sharded_.size(), std::size_t{32}); ++t) {
-            auto const i = static_cast<std::size_t>(std::ranges::find(parameters_, sharded_[t]) - parameters_.begin());
-            if (i < parameters_.size()) f(t, i);
-        }
+        for (auto const& [t, i] : with_gradients_) f(t, i);
     }
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
     std::vector<double> numbers_of_part(double cost) const;
@@ -206,6 +203,7 @@ private:
     std::vector<Moving> moving_;
     std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                // the same
+    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in parameters_
     std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
     std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables

@@ -25,7 +25,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -55,15 +54,13 @@ public:
         for (auto const& t : tables) a.own.push_back(t.own->share());
         if (told) find(tables);
         std::size_t const ranks = static_cast<std::size_t>(ahead.size());
-        for (std::size_t r = 0; r < ranks; ++r) {  // whether this rank tells rows, and how many
-            a.counts.push_back(told ? 1 : 0);
-            for (auto const& f : fetches_) a.counts.push_back(f.wanted_counts()[r]);
-            a.counts.resize((r + 1) * (tables.size() + 1));
-        }
-        a.their_counts.resize(a.counts.size());
-        a.equal.assign(ranks, tables.size() + 1);
-        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.counts)), a.equal,
-                               bytes_of(a.their_counts), a.equal}});
+        if (told) a.words = RowMessages::words(RowFetch::requests(fetches_));
+        a.words.resize(ranks);
+        for (auto& n : a.words) n += told ? 1 : 0;  // 0: this rank tells no rows
+        a.their_words.resize(ranks);
+        a.equal.assign(ranks, 1);
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal,
+                               bytes_of(a.their_words), a.equal}});
     }
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
@@ -145,7 +142,8 @@ private:
         std::vector<bool> waits;
         FetchedShards const* now;
         std::vector<Value> own;  // aliases
-        std::vector<std::size_t> counts, their_counts, equal;
+        std::vector<std::size_t> words, their_words, equal;
+        RowMessages messages;
         ListTransfer lists;
         void (FetchedShards::*next)() = &FetchedShards::tell_rows;  // when the lists have come
         bool told = false;
@@ -159,31 +157,28 @@ private:
     void tell_rows() {
         auto& a = *ahead_;
         a.next = nullptr;
-        std::size_t const ranks = a.equal.size(), each = a.own.size() + 1;
-        for (std::size_t r = 0; r < ranks; ++r) {
-            if (a.their_counts[r * each] == 0) return;
-        }
+        if (std::ranges::count(a.their_words, std::size_t{0}) != 0) return;
         a.told = true;
-        auto const counts = std::span<std::size_t const>(a.their_counts).subspan(1);
-        a.lists.begin(a.group, RowFetch::ask_for(fetches_, counts, each));
+        for (auto* const words : {&a.words, &a.their_words}) {
+            for (auto& n : *words) --n;
+        }
+        a.lists.begin(a.group, {a.messages.begin(RowFetch::requests(fetches_), a.words, a.their_words)});
         a.next = &FetchedShards::tell_which;
     }
     /// Of the rows that others ask for, those come now that the step does not change.
     void tell_which() {
         auto& a = *ahead_;
+        a.messages.end(RowFetch::requests(fetches_));
         std::vector<ListExchange> lists;
         for (std::size_t t = 0; t < fetches_.size(); ++t) {
             auto& f = fetches_[t];
             f.has_been_asked();
             auto& which = travelling_[t].which;
             which.assign(f.asked().size(), 0);
-            auto const changed = a.waits[t] ? std::vector<std::int64_t>() : a.now->changed(t);
-            std::size_t at = 0;
-            for (std::size_t i = 0; i < which.size() && !a.waits[t]; ++i) {
-                auto const row = f.asked()[i];
-                if (i != 0 && row <= f.asked()[i - 1]) at = 0;  // the first of another rank
-                while (at < changed.size() && changed[at] < row) ++at;
-                which[i] = at == changed.size() || changed[at] != row ? 1 : 0;
+            if (!a.waits[t]) {
+                auto const changes = a.now->fetches_[t].met();  // of this rank's rows
+                for (std::size_t i = 0; i < which.size(); ++i)
+                    which[i] = std::ranges::binary_search(changes.rows(), f.asked()[i]) ? 0 : 1;
             }
             travelling_[t].which_come.resize(f.received());
             lists.push_back(f.request().fetch(1, bytes_of(std::as_const(which)), bytes_of(travelling_[t].which_come)));
@@ -200,21 +195,6 @@ private:
     void have_rows() {
         take_rows(ahead_->lists, 1);
         ahead_->next = nullptr;
-    }
-
-    /// The rows of this rank that a step may change, ascending.
-    std::vector<std::int64_t> changed(std::size_t t) const {
-        auto const& f = fetches_[t];
-        std::vector<std::int64_t> all(f.own().begin(), f.own().end()), merged;
-        auto from = f.asked().begin();
-        for (std::size_t const n : f.asked_counts()) {  // those of each rank ascend
-            auto const end = from + static_cast<std::ptrdiff_t>(n);
-            merged.clear();
-            std::set_union(all.begin(), all.end(), from, end, std::back_inserter(merged));
-            std::swap(all, merged);
-            from = end;
-        }
-        return all;
     }
 
     /// How many of the rows of each rank have this number.

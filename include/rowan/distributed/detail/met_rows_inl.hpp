@@ -113,9 +113,10 @@ ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pie
 ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
+    auto const begun = pieces.tree();
     parallel_work(exec, pieces_.size() * bytes / pieces.type.sum_bytes, rows().size(), rows_per_range(bytes),
                   [&](std::size_t first, std::size_t last) {
-                      auto tree = pieces.tree();
+                      auto tree = begun;
                       for (std::size_t k = first; k < last; ++k) {
                           auto const* const sum = sum_of(k, pieces, tree, out + k * bytes);
                           if (sum != out + k * bytes) std::memcpy(out + k * bytes, sum, bytes);

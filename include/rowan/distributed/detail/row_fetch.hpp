@@ -26,8 +26,6 @@ struct RowRequest {
     std::vector<std::size_t> send, receive;  // how many, of each rank
     Buffer<std::int64_t> asked;              // rank 0's first
 
-    /// The exchange of row numbers, where rank r asks this one for counts[r * stride].
-    ListExchange tell(std::span<std::size_t const> counts, std::size_t stride);
     /// Sends the rows that were asked for, answers[i] is that of asked[i], and receives those of `wanted`.
     ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
         return {row_bytes, answers, receive, rows.first(total(send) * row_bytes), send};
@@ -54,6 +52,25 @@ struct RowRelay {
     ~RowRelay() = default;
 };
 
+/// The rows of several tables that this rank asks each rank for, as one list on its way.
+class RowMessages {
+public:
+    /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
+    /// rows. Of a single table, unless `padded`, the rows alone.
+    static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
+
+    /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
+    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words, std::vector<std::size_t> come,
+                       bool padded = false);
+    /// Reads what has come: `asked` and `receive` of each table.
+    void end(std::span<RowRequest* const> tables);
+
+private:
+    bool numbered_ = true;
+    std::vector<std::int64_t> out_, in_;
+    std::vector<std::size_t> words_, come_;
+};
+
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
 class RowFetch {
 public:
@@ -67,11 +84,9 @@ public:
     /// The same without a route in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for
     /// more.
     static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
-    /// The same in steps, for exchanges that go on meanwhile, when ranks have told each other wanted_counts(). The numbers
-    /// of these rows, where rank r asks table k for counts[r * stride + k];
-    static std::vector<ListExchange> ask_for(std::span<RowFetch> tables, std::span<std::size_t const> counts,
-                                             std::size_t stride);
-    /// and these have come.
+    /// For the same in steps, by RowMessages, for exchanges that go on meanwhile: what is told,
+    static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
+    /// and it has come.
     void has_been_asked();
 
     /// Of slots. The last of its rows may be none.

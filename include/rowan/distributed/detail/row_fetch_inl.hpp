@@ -12,23 +12,73 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ListExchange RowRequest::tell(std::span<std::size_t const> counts, std::size_t stride) {
-    for (std::size_t r = 0; r < send.size(); ++r) receive.push_back(counts[r * stride]);
-    asked.resize(total(receive));
-    return {sizeof(std::int64_t), bytes_of(std::as_const(wanted)), send, bytes_of(asked), receive};
+ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
+    std::vector<std::size_t> words(tables[0]->send.size());
+    std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
+    for (auto const* t : tables) {
+        for (std::size_t r = 0; r < words.size(); ++r) words[r] += t->send[r] == 0 ? 0 : number + t->send[r];
+    }
+    return words;
+}
+
+ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                                               std::vector<std::size_t> come, bool padded) {
+    numbered_ = tables.size() > 1 || padded;
+    words_ = std::move(words);
+    come_ = std::move(come);
+    out_.reserve(total(words_));
+    std::vector<std::size_t> sent(tables.size());
+    for (std::size_t r = 0, end = 0; r < words_.size(); ++r) {
+        for (std::size_t k = 0; k < tables.size(); ++k) {
+            std::size_t const n = tables[k]->send[r];
+            if (n == 0) continue;
+            if (numbered_) out_.push_back(static_cast<std::int64_t>(n * tables.size() + k));
+            auto const from = tables[k]->wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);
+            out_.insert(out_.end(), from, from + static_cast<std::ptrdiff_t>(n));
+            sent[k] += n;
+        }
+        out_.resize(end += words_[r]);
+    }
+    in_.resize(total(come_));
+    return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
+}
+
+ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
+    for (auto* t : tables) t->receive.assign(come_.size(), 0);
+    auto const* from = in_.data();
+    for (std::size_t r = 0; r < come_.size(); ++r) {
+        auto const* const last = from + come_[r];
+        for (std::size_t n = 0; from != last; from += n) {
+            n = static_cast<std::size_t>(last - from);
+            std::size_t table = 0;
+            if (numbered_) {
+                auto const number = static_cast<std::size_t>(*from++);
+                if (number == 0) break;  // what is left of the room
+                n = number / tables.size();
+                table = number % tables.size();
+            }
+            tables[table]->receive[r] = n;
+            tables[table]->asked.insert(tables[table]->asked.end(), from, from + n);
+        }
+        from = last;
+    }
+    out_ = in_ = {};
+}
+
+ROWAN_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
+    std::vector<RowRequest*> all;
+    for (auto& t : tables) all.push_back(&t.next_request());
+    return all;
 }
 
 ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
-    auto const ranks = static_cast<std::size_t>(group.size());
-    std::vector<std::size_t> counts, asked(ranks * tables.size());
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (auto& t : tables) counts.push_back(t.next_request().send[r]);
-    }
-    group.alltoall(bytes_of(std::as_const(counts)), bytes_of(asked));
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k)
-        lists.push_back(tables[k].next_request().tell(std::span(asked).subspan(k), tables.size()));
-    exchange_lists(group, std::move(lists));
+    auto const all = requests(tables);
+    auto words = RowMessages::words(all);
+    std::vector<std::size_t> come(words.size());
+    group.alltoall(bytes_of(std::as_const(words)), bytes_of(come));
+    RowMessages messages;
+    exchange_lists(group, {messages.begin(all, std::move(words), std::move(come))});
+    messages.end(all);
 }
 
 ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
@@ -65,13 +115,6 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
                   });
 }
 
-ROWAN_FUNCTION std::vector<ListExchange> RowFetch::ask_for(std::span<RowFetch> tables,
-                                                           std::span<std::size_t const> counts, std::size_t stride) {
-    std::vector<ListExchange> lists;
-    for (std::size_t k = 0; k < tables.size(); ++k) lists.push_back(tables[k].request_.tell(counts.subspan(k), stride));
-    return lists;
-}
-
 ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
 ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
@@ -93,38 +136,17 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
-// A message: the number of rows of each table, these rows, and what is left of the room.
 ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
                                   std::span<std::size_t const> most) {
-    std::size_t const ranks = most.size(), me = static_cast<std::size_t>(group.rank());
-    std::vector<std::size_t> words(ranks, tables.size() + most[me]), come_words, sent(tables.size());
+    std::size_t const me = static_cast<std::size_t>(group.rank());
+    auto const room = [&](std::size_t rank) { return most[rank] + std::min(most[rank], tables.size()); };
+    std::vector<std::size_t> words(most.size(), room(me)), come;
     words[me] = 0;
-    for (std::size_t r = 0; r < ranks; ++r) come_words.push_back(r == me ? 0 : tables.size() + most[r]);
-    std::vector<std::int64_t> messages, come(total(come_words));
-    for (std::size_t r = 0, end = 0; r < ranks; ++r) {
-        for (std::size_t k = 0; k < tables.size() && r != me; ++k)
-            messages.push_back(static_cast<std::int64_t>(tables[k].request_.send[r]));
-        for (std::size_t k = 0; k < tables.size(); ++k) {
-            auto const& q = tables[k].request_;
-            auto const from = q.wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);  // none for this rank
-            messages.insert(messages.end(), from, from + static_cast<std::ptrdiff_t>(q.send[r]));
-            sent[k] += q.send[r];
-        }
-        messages.resize(end += words[r]);
-    }
-    exchange_lists(group,
-                   {{sizeof(std::int64_t), bytes_of(std::as_const(messages)), words, bytes_of(come), come_words}});
-    for (std::size_t r = 0, at = 0; r < ranks; at += come_words[r++]) {
-        for (std::size_t k = 0, row = at + tables.size(); k < tables.size(); ++k) {
-            auto& q = tables[k].request_;
-            auto const n = r == me ? 0 : static_cast<std::size_t>(come[at + k]);
-            q.receive.push_back(n);
-            if (n == 0) continue;
-            auto const rows = std::span<std::int64_t const>(come).subspan(row, n);
-            q.asked.insert(q.asked.end(), rows.begin(), rows.end());
-            row += n;
-        }
-    }
+    for (std::size_t r = 0; r < most.size(); ++r) come.push_back(r == me ? 0 : room(r));
+    auto const all = requests(tables);
+    RowMessages messages;
+    exchange_lists(group, {messages.begin(all, std::move(words), std::move(come), true)});
+    messages.end(all);
     for (auto& t : tables) t.has_been_asked();
 }
 

@@ -73,6 +73,11 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     for (auto const& t : tables_) sharded_.push_back(t.table);
     auto gradients = append_backward<T, Device>(cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
+    for (std::size_t t = 0; t < sharded_.size(); ++t) {
+        if (auto const at = numbers.find(sharded_[t]); at != numbers.end()) with_gradients_.emplace_back(t, at->second);
+    }
     check_parameters(options.optimizers, "for the optimizer that names it");
     check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);

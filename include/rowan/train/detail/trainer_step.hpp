@@ -199,24 +199,25 @@ private:
         });
     }
 
-    /// Finds the gradients of this rank's fetched rows, and tells them in a word: those that have some, and with another
-    /// bit those that lack some.
+    /// Finds the gradients of fetched rows, and tells in a word those of which this rank has other rows, and with another bit
+    /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
     void find_fetched(detail::Ranks::Words& words) {
         if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
         t_.each_fetched([&](std::size_t table, std::size_t i) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
-            if (has == detail::RowsOf::others) return;
-            words[2] |= std::int64_t{1} << table;
-            if (has == detail::RowsOf::some) words[2] |= std::int64_t{1} << (table + 32);
+            if (has == detail::RowsOf::others) words[2] |= bit_of(table);
+            if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
         });
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
     void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
-        auto const bit = [](std::size_t b) { return [b](auto const& words) { return (words[2] >> b & 1) != 0; }; };
-        for (auto& one : back_.list) one.all = std::ranges::none_of(all, bit(one.table + 32));
-        std::erase_if(back_.list, [&](auto const& one) { return !std::ranges::all_of(all, bit(one.table)); });
+        std::int64_t any = 0;
+        for (auto const& words : all) any |= words[2];
+        for (auto& one : back_.list) one.all = (any >> 32 & bit_of(one.table)) == 0;
+        std::erase_if(back_.list, [any](auto const& one) { return (any & bit_of(one.table)) != 0; });
     }
+    static std::int64_t bit_of(std::size_t table) { return std::int64_t{1} << table % 32; }
 
     Trainer& t_;
     detail::Ranks const* ranks_;
