@@ -293,7 +293,7 @@ pip() {
     fi
     echo "== pip"
     rm -rf build/env
-    if eval "/usr/bin/time -f '%e s, %U + %S s of processor time' bash -c '${lines[1]}'" && eval "${lines[2]}" | diff -u "$example.out" - &&
+    if eval "/usr/bin/time -f '%e s, %U + %S s of processor time, %M kB' bash -c '${lines[1]}'" && eval "${lines[2]}" | diff -u "$example.out" - &&
         (cd build && env/bin/python -c 'import importlib.metadata as m, rowan; assert m.version("rowan") == rowan.__version__, m.version("rowan")
 from pathlib import Path; package = Path(rowan.__file__).parent; assert (package / "py.typed").exists() and (package.parent / "rowan_cpp-stubs" / "__init__.pyi").exists()') &&
         "$python" -m pip install -q 'numpy<2' && "$python" "$example.py" | diff -u "$example.out" -; then

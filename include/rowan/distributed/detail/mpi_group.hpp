@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <list>
@@ -121,7 +122,7 @@ struct MpiGroup {
     std::shared_ptr<MpiWatch> const watch;
     MPI_Comm comm;
     std::vector<int> const ranks;
-    std::vector<std::byte> memory;  // of a call
+    std::vector<std::byte> memory = std::vector<std::byte>(64 * ranks.size());  // of a call; of agreements, which need no more
 
 private:
     void wait_for(std::span<MPI_Request> open, char const* call, bool throws) const {
@@ -144,7 +145,12 @@ public:
     MpiRequests& operator=(MpiRequests&&) = delete;
     /// Waits, as the messages use memory of the caller.
     ~MpiRequests() {
-        if (!open_.empty()) group_->wait(open_);
+        if (open_.empty()) return;
+        try {
+            group_->wait(open_);
+        } catch (std::exception const& e) {
+            group_->watch->abort(e.what());
+        }
     }
 
     void wait() {

@@ -54,13 +54,18 @@ public:
                 detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
             }
         } catch (...) {
+            auto error = std::current_exception();
             t_.sums_.drop();
-            if (progress_) progress_->end(true);
+            try {
+                if (progress_) progress_->end(true);
+            } catch (...) {
+                error = std::current_exception();
+            }
             try {
                 reach_next();
             } catch (...) {  // of ranks that have ended: the error is what came first
             }
-            throw;
+            std::rethrow_exception(error);
         }
         if (progress_) progress_->end(false);
         reach_next();
