@@ -9,6 +9,7 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/train/train.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -87,6 +88,20 @@ TEST_CASE("the moving statistics of 16-bit columns are those of the same columns
         CHECK(std::abs(narrow.get<float>("norm.mean_0")(0) - 2) < 0.02);
         CHECK(narrow.get<bfloat16>("norm.w_0")(0) == bfloat16(1));
     }
+}
+
+TEST_CASE("a moving variance whose sum over the rows of all parts is too large is refused, and stays", "[layer]") {
+    test::DefaultScope scope;
+    auto const norm = layer::batch_norm(layer::data("x", {UNK, 1}), {.momentum = 0, .name = "norm"});
+    Trainer trainer(layer::mse(norm, layer::data("y", {UNK, 1})), {.parts = 2});
+    auto const part = [](float x) { return Feeds{{"x", Tensor<float>{{x}, {-x}, {x}, {-x}}}, {"y", Tensor<float>{{1}, {-1}, {1}, {-1}}}}; };
+    trainer.step(std::array{part(1), part(1)});
+    auto const before = trainer.parameters().get<float>("norm.variance_0");
+    CHECK_THROWS_WITH(trainer.step(std::array{part(1.5e19F), part(1.5e19F)}),
+                      "norm.variance_0[0] after this step is inf, expected a sum over the rows of all parts within its type");
+    CHECK(trainer.parameters().get<float>("norm.variance_0") == before);
+    trainer.step(std::array{part(1e18F), part(1)});
+    CHECK(std::isfinite(trainer.parameters().get<float>("norm.variance_0")(0)));
 }
 
 TEST_CASE("outside of training, the gradients of layer::batch_norm equal central differences", "[layer]") {

@@ -27,7 +27,7 @@ if not typing.TYPE_CHECKING:
         """What has another name since; the operators have a table of theirs in C++."""
         now = {"FirstValues": "Initializer", "rank_loss": "ranknet"}.get(name) or current_name(name)
         if now not in globals():
-            near = difflib.get_close_matches(name, globals(), 1)
+            near = difflib.get_close_matches(name, [n for n, v in globals().items() if not isinstance(v, type(typing))], 1)
             raise AttributeError(f"module 'rowan.layer' has no attribute {name!r}" + f" (did you mean {near[0]}?)" * bool(near))
         warnings.warn(f"rowan.layer.{name} is now rowan.layer.{now}", DeprecationWarning, stacklevel=2)
         return globals()[now]

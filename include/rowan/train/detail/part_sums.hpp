@@ -107,6 +107,10 @@ private:
     std::int64_t next_ = 0;
 };
 
+/// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
+/// errors   ValueError if an element of float or double is infinite, and the present one is not
+void check_moved(Variable& now, Value& next);
+
 }  // namespace rowan::inline v0::detail
 
 #include <rowan/train/detail/part_sums_inl.hpp>

@@ -4,11 +4,14 @@
 #include <rowan/train/detail/part_sums.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -266,6 +269,23 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         f.gathers = false;
     }
     return all;
+}
+
+ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+    Value before = now.value().on_host(), after = next.on_host();
+    auto const old = before.elements(), made = after.elements();
+    auto const check = [&]<class T>(T const* was, T const* is) {
+        for (std::size_t i = 0; i < made.bytes.size() / sizeof(T); ++i) {
+            if (std::isinf(is[i]) && !std::isinf(was[i]))
+                throw ValueError(std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
+                                 static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
+        }
+    };
+    if (made.bytes.size() != old.bytes.size() || made.dtype != old.dtype) return;
+    if (made.dtype == dtype<float>::wire)
+        check(reinterpret_cast<float const*>(old.bytes.data()), reinterpret_cast<float const*>(made.bytes.data()));
+    if (made.dtype == dtype<double>::wire)
+        check(reinterpret_cast<double const*>(old.bytes.data()), reinterpret_cast<double const*>(made.bytes.data()));
 }
 
 }  // namespace rowan::inline v0::detail

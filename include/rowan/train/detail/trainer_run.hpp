@@ -172,6 +172,10 @@ double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::Fetche
         throw;
     }
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
+    std::size_t const first = means.size() - moving_.size();
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+        if (moving_[k].changes) detail::check_moved(*moving_[k].now, means[first + k]);
+    }
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     rows_ = static_cast<std::int64_t>(rows);
     return cost;
