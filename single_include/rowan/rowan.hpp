@@ -33495,6 +33495,10 @@ private:
     std::int64_t next_ = 0;
 };
 
+/// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
+/// errors   ValueError if an element of float or double is infinite, and the present one is not
+void check_moved(Variable& now, Value& next);
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/train/detail/part_sums_inl.hpp: the functions of part_sums.hpp.
@@ -33502,8 +33506,10 @@ private:
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -33761,6 +33767,23 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
         f.gathers = false;
     }
     return all;
+}
+
+ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+    Value before = now.value().on_host(), after = next.on_host();
+    auto const old = before.elements(), made = after.elements();
+    auto const check = [&]<class T>(T const* was, T const* is) {
+        for (std::size_t i = 0; i < made.bytes.size() / sizeof(T); ++i) {
+            if (std::isinf(is[i]) && !std::isinf(was[i]))
+                throw ValueError(std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
+                                 static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
+        }
+    };
+    if (made.bytes.size() != old.bytes.size() || made.dtype != old.dtype) return;
+    if (made.dtype == dtype<float>::wire)
+        check(reinterpret_cast<float const*>(old.bytes.data()), reinterpret_cast<float const*>(made.bytes.data()));
+    if (made.dtype == dtype<double>::wire)
+        check(reinterpret_cast<double const*>(old.bytes.data()), reinterpret_cast<double const*>(made.bytes.data()));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -34270,13 +34293,18 @@ public:
                 detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
             }
         } catch (...) {
+            auto error = std::current_exception();
             t_.sums_.drop();
-            if (progress_) progress_->end(true);
+            try {
+                if (progress_) progress_->end(true);
+            } catch (...) {
+                error = std::current_exception();
+            }
             try {
                 reach_next();
             } catch (...) {  // of ranks that have ended: the error is what came first
             }
-            throw;
+            std::rethrow_exception(error);
         }
         if (progress_) progress_->end(false);
         reach_next();
@@ -34613,6 +34641,10 @@ double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::Fetche
         throw;
     }
     auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
+    std::size_t const first = means.size() - moving_.size();
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+        if (moving_[k].changes) detail::check_moved(*moving_[k].now, means[first + k]);
+    }
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     rows_ = static_cast<std::int64_t>(rows);
     return cost;

@@ -488,7 +488,7 @@ TEST_CASE("forty sharded tables, of which some have rows without a gradient, hav
             auto const ids = layer::data<std::int64_t>("ids", {UNK});
             std::vector<layer::Var<float>> all;
             for (std::int64_t t = 0; t < 40; ++t)
-                all.push_back(layer::embedding(ids, {.height = 70, .width = 1, .name = "tables_" + std::to_string(t), .padding_id = t % 3 == 0 ? std::optional<std::int64_t>(2) : std::nullopt, .sharded = shards, .placement = {.block = 3}}));
+                all.push_back(layer::embedding(ids, {.height = 70, .width = 1, .padding_id = t % 3 == 0 ? std::optional<std::int64_t>(2) : std::nullopt, .name = "tables_" + std::to_string(t), .sharded = shards, .placement = {.block = 3}}));
             std::vector<Feeds> batches;
             for (std::int64_t i = 0; i < 7; ++i) batches.push_back({{"ids", std::vector<std::int64_t>{i, 2, 9 * i + 5}}});
             auto options = options_for(3, comm);
