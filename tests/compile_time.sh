@@ -17,14 +17,14 @@ if ! "$@" -E -x c++ - <<<"#include <$xarray>" >/dev/null 2>&1; then xarray=xtens
 
 # what, header-only or compiled, optimisation, target, most MB, most kB
 rows=("$xarray header-only -O0 1 200 1"
-    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 1215 1"
-    "01_sparse_sgd header-only -O2 4 420 78" "07_plain_network header-only -O2 12 2510 1025")
+    "rowan/sparse/selected_rows.hpp header-only -O0 1.4 235 1" "rowan/rowan.hpp header-only -O0 4 1290 1"
+    "01_sparse_sgd header-only -O2 4 430 78" "07_plain_network header-only -O2 12 2620 1090")
 if [[ -n ${ROWAN_NIGHTLY-} ]]; then
     rows+=("01_sparse_sgd header-only -O0 3 407 190" "07_plain_network header-only -O0 8 2180 2190")
 fi
 if [[ -n $definitions ]]; then
-    rows+=("rowan/rowan.hpp compiled -O0 2.8 630 1" "07_plain_network compiled -O0 4.5 655 115"
-        "07_plain_network compiled -O2 6 645 33")
+    rows+=("rowan/rowan.hpp compiled -O0 2.8 660 1" "07_plain_network compiled -O0 4.5 680 121"
+        "07_plain_network compiled -O2 6 671 33")
 fi
 
 source_of() {

@@ -49,16 +49,25 @@ ROWAN_HD S mean_of(S const& total, std::size_t n) {
     return mean_of(total, static_cast<double>(n));
 }
 
+/// The sum of small_sum(k) of all blocks k.
+template <class S, class SmallSum>
+struct SumOfBlocks {
+    std::size_t blocks;
+    SmallSum const& small_sum;
+
+    ROWAN_KERNEL S operator()() const {
+        S sum = constant<S>(0.0);
+        for (std::size_t k = 0; k < blocks; ++k) sum = plus(sum, small_sum(k));
+        return sum;
+    }
+};
+
 /// mean_of a total of blocks; small_sum(k) is the sum of block k times mean_factor.
 ROWAN_NO_EXEC_CHECK
 template <class S, class SmallSum>
 ROWAN_HD S mean_of_blocks(S const& total, double n, std::size_t blocks, SmallSum const& small_sum) {
     if (n == 0) return constant<S>(0.0);
-    return mean_of_sum(total, n, [&] {
-        S sum = constant<S>(0.0);
-        for (std::size_t k = 0; k < blocks; ++k) sum = plus(sum, small_sum(k));
-        return sum;
-    });
+    return mean_of_sum(total, n, SumOfBlocks<S, SmallSum>{blocks, small_sum});
 }
 
 /// The sum of block k of n terms times mean_factor, from that without it.
