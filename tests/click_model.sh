@@ -32,7 +32,7 @@ refuses 'number.tsv, line 3: field 2: "99999999999999999999" is not a whole numb
 head -c 100000 same/day_0.gz >cut.gz
 refuses 'cut.gz cannot be read: the end of the compressed file is missing' cut.gz --dim 2
 cat same/day_0.gz <(echo more) >more.gz
-refuses 'more.gz cannot be read: the compressed file is damaged' more.gz --dim 2
+refuses 'more.gz cannot be read: the compressed file has something else behind the compressed data' more.gz --dim 2
 : >empty.tsv
 refuses 'empty.tsv has no lines' empty.tsv
 refuses 'nowhere.tsv cannot be read: No such file' log/day_0.tsv nowhere.tsv

@@ -28,6 +28,7 @@ if not typing.TYPE_CHECKING:
         now = {"FirstValues": "Initializer", "rank_loss": "ranknet"}.get(name) or current_name(name)
         if now not in globals():
             near = difflib.get_close_matches(name, [n for n, v in globals().items() if not isinstance(v, type(typing))], 1)
-            raise AttributeError(f"module 'rowan.layer' has no attribute {name!r}" + f" (did you mean {near[0]}?)" * bool(near))
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise AttributeError(f"module 'rowan.layer' has no attribute {name!r}{meant}")
         warnings.warn(f"rowan.layer.{name} is now rowan.layer.{now}", DeprecationWarning, stacklevel=2)
         return globals()[now]
