@@ -18,12 +18,13 @@
 
 #include <algorithm>
 #include <array>
-#include <barrier>
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,6 +74,29 @@ bool right_errors(std::vector<Outcome> const& all) {
     });
 }
 
+/// Where all ranks wait for each other, asleep: std::barrier spins, which takes minutes beside other programs. It allocates
+/// nothing.
+class Meeting {
+public:
+    void arrive_and_wait() {
+        std::unique_lock lock(mutex_);
+        unsigned const phase = phase_;
+        if (++arrived_ == ranks) {
+            arrived_ = 0;
+            ++phase_;
+            all_.notify_all();
+        } else {
+            all_.wait(lock, [&] { return phase_ != phase; });
+        }
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable all_;
+    int arrived_ = 0;
+    unsigned phase_ = 0;
+};
+
 thread_local int this_rank = -1;  // of another thread than those of the ranks
 
 /// Runs call(comm), which gives one number on all ranks, with the n-th allocation failing, or all from the n-th on, for
@@ -96,7 +120,7 @@ void survives(Call const& call, std::size_t stride = 1, bool (*counts)() = nullp
         for (std::size_t n = 1;; n += stride) {
             first.assign(ranks, {});
             second.assign(ranks, {});
-            std::barrier together(ranks);
+            Meeting together;
             bool reached = false;
             std::ptrdiff_t const blocks = test::live_blocks();
             Threads::run(
