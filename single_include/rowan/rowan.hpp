@@ -18184,7 +18184,7 @@ ROWAN_HD S divided_sum(PoolDivision<S> const& by, S const& total, T const* x, st
         return mean_of_sum(total, by.divisor, [&] {
             double sum = 0;
             for (std::size_t i = 0; i < by.length; ++i)
-                sum += static_cast<double>(product(load<S>(x + i * width), mean_factor<S>));
+                sum += static_cast<double>(product(load<S>(x + i * width), S(mean_factor<S>)));
             return static_cast<S>(sum);
         });
     } else {
@@ -32122,7 +32122,7 @@ ROWAN_NO_EXEC_CHECK
 template <class S, class Term>
 ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
     if constexpr (is_machine_float<S>) {
-        if (is_finite(sum)) return product(sum, mean_factor<S>);
+        if (is_finite(sum)) return product(sum, S(mean_factor<S>));
         std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;
         double all = 0;
         for (std::size_t i = begin; i < end; ++i) all += static_cast<double>(term.small(i));
@@ -40256,7 +40256,7 @@ ROWAN_HD_INLINE V mean_of_terms(Pass const& pass, std::size_t row, std::size_t w
                 mean = mean_of_sum(mean, static_cast<double>(width), [&] {
                     S sum = 0;
                     for (std::size_t i = 0; i < width; ++i)
-                        sum = plus(sum, product(pass.template at<S>(row + k, i), mean_factor<S>));
+                        sum = plus(sum, product(pass.template at<S>(row + k, i), S(mean_factor<S>)));
                     return sum;
                 });
             });
@@ -40516,11 +40516,11 @@ struct MeansFromFirstRow {
         S const size = constant<S>(static_cast<double>(n)), first = load<S>(x + k);
         if constexpr (is_machine_float<S>) {
             if (!is_finite(sums[k])) {
-                S const from = product(first, mean_factor<S>);
+                S const from = product(first, S(mean_factor<S>));
                 S sum = 0;
                 for (std::size_t i = 0; i < n; ++i)
-                    sum = plus(sum, S(product(load<S>(x + i * width + k), mean_factor<S>) - from));
-                sums[k] = quotient(plus(from, quotient(sum, size)), mean_factor<S>);
+                    sum = plus(sum, S(product(load<S>(x + i * width + k), S(mean_factor<S>)) - from));
+                sums[k] = quotient(plus(from, quotient(sum, size)), S(mean_factor<S>));
                 return;
             }
         }
@@ -49341,7 +49341,7 @@ private:
         for (std::size_t i = 0; i < r.n; ++i) {
             S const a = load<S>(from + r.summed(i));
             if (!is_finite(a)) return;  // and so is the mean
-            sum += static_cast<double>(product(a, mean_factor<S>));
+            sum += static_cast<double>(product(a, S(mean_factor<S>)));
         }
         store(mean_of_sum(sums[k], static_cast<double>(r.n), [&] { return static_cast<S>(sum); }), to + k);
     }

@@ -43,7 +43,8 @@ __global__ void elements(Formula formula, std::size_t n, T const* g, P*... p) {
 template <class T>
 __global__ void row(detail::rowwise_adagrad_formula formula, std::size_t n, T const* g, T* p, T* m) {
     using S = detail::sum_t<T>;
-    S const moment = formula.moment(detail::load<S>(m), detail::interleaved_sum<S>(n, g, detail::squared{}), n);
+    S const moment = formula.moment(detail::load<S>(m), detail::interleaved_sum<S>(n, g, detail::squared{}), n,
+                                     [&] { return detail::interleaved_sum<S>(n, g, detail::small_square{}); });
     detail::store(moment, m);
     for (std::size_t i = 0; i < n; ++i) {
         S x = detail::load<S>(p + i);

@@ -63,7 +63,7 @@ ROWAN_HD S divided_sum(PoolDivision<S> const& by, S const& total, T const* x, st
         return mean_of_sum(total, by.divisor, [&] {
             double sum = 0;
             for (std::size_t i = 0; i < by.length; ++i)
-                sum += static_cast<double>(product(load<S>(x + i * width), mean_factor<S>));
+                sum += static_cast<double>(product(load<S>(x + i * width), S(mean_factor<S>)));
             return static_cast<S>(sum);
         });
     } else {

@@ -47,7 +47,7 @@ private:
         for (std::size_t i = 0; i < r.n; ++i) {
             S const a = load<S>(from + r.summed(i));
             if (!is_finite(a)) return;  // and so is the mean
-            sum += static_cast<double>(product(a, mean_factor<S>));
+            sum += static_cast<double>(product(a, S(mean_factor<S>)));
         }
         store(mean_of_sum(sums[k], static_cast<double>(r.n), [&] { return static_cast<S>(sum); }), to + k);
     }

@@ -58,7 +58,7 @@ ROWAN_HD_INLINE V mean_of_terms(Pass const& pass, std::size_t row, std::size_t w
                 mean = mean_of_sum(mean, static_cast<double>(width), [&] {
                     S sum = 0;
                     for (std::size_t i = 0; i < width; ++i)
-                        sum = plus(sum, product(pass.template at<S>(row + k, i), mean_factor<S>));
+                        sum = plus(sum, product(pass.template at<S>(row + k, i), S(mean_factor<S>)));
                     return sum;
                 });
             });
@@ -318,11 +318,11 @@ struct MeansFromFirstRow {
         S const size = constant<S>(static_cast<double>(n)), first = load<S>(x + k);
         if constexpr (is_machine_float<S>) {
             if (!is_finite(sums[k])) {
-                S const from = product(first, mean_factor<S>);
+                S const from = product(first, S(mean_factor<S>));
                 S sum = 0;
                 for (std::size_t i = 0; i < n; ++i)
-                    sum = plus(sum, S(product(load<S>(x + i * width + k), mean_factor<S>) - from));
-                sums[k] = quotient(plus(from, quotient(sum, size)), mean_factor<S>);
+                    sum = plus(sum, S(product(load<S>(x + i * width + k), S(mean_factor<S>)) - from));
+                sums[k] = quotient(plus(from, quotient(sum, size)), S(mean_factor<S>));
                 return;
             }
         }

@@ -75,7 +75,7 @@ ROWAN_NO_EXEC_CHECK
 template <class S, class Term>
 ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
     if constexpr (is_machine_float<S>) {
-        if (is_finite(sum)) return product(sum, mean_factor<S>);
+        if (is_finite(sum)) return product(sum, S(mean_factor<S>));
         std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;
         double all = 0;
         for (std::size_t i = begin; i < end; ++i) all += static_cast<double>(term.small(i));
