@@ -284,7 +284,7 @@ consume_source() {
 
 # The lines for pip in examples/README.md, in a new environment: nothing but what they install is there. The module then runs beside NumPy 1, too.
 pip() {
-    has pip g++ cmake python3 || return 0
+    has pip g++ cmake python3 /usr/bin/time || return 0
     local lines python=build/env/bin/python example=examples/python/01_plain_network
     mapfile -t lines < <(grep -A 2 '^    apt install .*python3-venv' examples/README.md)
     if ! read -ra packages <<<"${lines[0]#*install }" || ! install_missing "${packages[@]}"; then

@@ -115,9 +115,7 @@ std::vector<OperatorInfo> const& operator_table() {
 }
 
 std::string similar(std::string const& name, std::vector<std::string> const& names) {
-    d::NearName near(name);
-    for (std::string const& one : names) near.see(one);
-    return near.text();
+    return d::near_text(name, names);
 }
 
 std::optional<std::string> current_name(std::string const& former) {

@@ -14,7 +14,8 @@
 #endif
 
 #if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 16
-#error "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
+#error \
+    "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
 #endif
 
 #ifndef __cpp_exceptions

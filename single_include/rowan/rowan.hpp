@@ -38,7 +38,8 @@
 #endif
 
 #if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 16
-#error "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
+#error \
+    "rowan needs clang 16 or newer: it is not tested with older ones, and clang 14 does not compile the ranges of libstdc++"
 #endif
 
 #ifndef __cpp_exceptions
@@ -126,7 +127,8 @@
 extern "C" {
 #ifdef ROWAN_COMPILED
 extern char const rowan_needs_compiled_o__see_README;  // compiled.cpp defines it
-[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o = &rowan_needs_compiled_o__see_README;
+[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o =
+    &rowan_needs_compiled_o__see_README;
 #endif
 // A name that some files know as one thread's and others as the process's: GNU ld and gold refuse it.
 #ifdef ROWAN_COMPILED
@@ -8412,9 +8414,6 @@ struct out_grad_suffix {
 namespace rowan::inline v0::detail {
 
 /// The name nearest to `wanted` of those that it has seen, by letters that are replaced, inserted, left out or swapped.
-///     NearName near("lable");
-///     for (auto const& [name, value] : values) near.see(name);
-///     throw GraphError("there is no \"lable\"" + near.text());
 class NearName {
 public:
     explicit NearName(std::string_view wanted) : wanted_(wanted), least_((wanted.size() + 3) / 4) {}
@@ -8428,6 +8427,21 @@ private:
     std::string nearest_;
     std::size_t least_;  // the letters that differ in nearest_, or that may differ
 };
+
+/// The text of the nearest of names, or of the keys of a map:
+///     throw GraphError("there is no \"lable\"" + near_text("lable", values));
+template <class Names>
+std::string near_text(std::string_view wanted, Names const& names) {
+    NearName near(wanted);
+    for (auto const& one : names) {
+        if constexpr (requires { one.first; }) {
+            near.see(one.first);
+        } else {
+            near.see(one);
+        }
+    }
+    return near.text();
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -8808,12 +8822,10 @@ struct operator_list : std::type_identity<Op>... {};
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
                                                            std::span<std::string_view const> names) {
-    NearName near(name);
-    for (std::string_view const known : names) near.see(known);
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
                          .append("\"")
-                         .append(near.text())
+                         .append(near_text(name, names))
                          .append(" among the ")
                          .append(std::to_string(names.size()))
                          .append(" of this registry"));
@@ -9138,7 +9150,8 @@ struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
 /// Whether a type is declared in namespace rowan.
 template <class T>
 consteval bool is_of_rowan() {
-    std::string_view const text = __PRETTY_FUNCTION__;  // "… [with T = rowan::v0::sgd_op]", of clang "… [T = rowan::sgd_op]"
+    std::string_view const text =
+        __PRETTY_FUNCTION__;  // "… [with T = rowan::v0::sgd_op]", of clang "… [T = rowan::sgd_op]"
     return text.substr(text.find("T = ") + 4).starts_with("rowan::");
 }
 
@@ -12426,7 +12439,8 @@ ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, [[maybe_unused]] std::size
             for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
             return all;
         };
-        return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+        return root_of_squares(
+            sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
     } else {
         return square_root(sum);
     }
@@ -12547,7 +12561,8 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std:
             constexpr S small = least_squares<S> / next_to_one<S>;
             bool const usual = is_finite(divisor) && (divisor >= small || divisor <= -small);
             if (usual && map_finite<V>(divide, width, total, to)) continue;
-            for (std::size_t k = 0; k < width; ++k) {  // of totals, or quotients in their place, which are not finite either
+            for (std::size_t k = 0; k < width;
+                 ++k) {  // of totals, or quotients in their place, which are not finite either
                 if (!usual || !is_finite(total[k])) store(share_of(bag, k, S(total[k]), divisor), to + k);
             }
         } else {
@@ -14911,7 +14926,8 @@ ROWAN_FUNCTION void Scope::unlink(std::size_t first, bool own) noexcept {
     for (auto const& op : some) op->leaves = true;
     each([&](Variable& v) {
         if (std::exchange(v.left_, true) || (!own && v.scope_ == this)) return;
-        for (auto* list : {&v.readers_, &v.writers_}) std::erase_if(*list, [](Operator const* op) { return op->leaves; });
+        for (auto* list : {&v.readers_, &v.writers_})
+            std::erase_if(*list, [](Operator const* op) { return op->leaves; });
     });
     each([](Variable& v) { v.left_ = false; });
     for (auto const& op : some) op->leaves = false;
@@ -15185,7 +15201,7 @@ public:
     virtual DensePieces finish() = 0;
 };
 
-/// Another thread of this rank, which goes on with what has begun, until this ends.
+/// Another thread of this rank. It goes on with exchanges that have begun, until this object ends it.
 class ProgressThread {
 public:
     ProgressThread() = default;
@@ -15740,8 +15756,8 @@ public:
     static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
 
     /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words, std::vector<std::size_t> come,
-                       bool padded = false);
+    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                       std::vector<std::size_t> come, bool padded = false);
     /// Reads what has come: `asked` and `receive` of each table.
     void end(std::span<RowRequest* const> tables);
 
@@ -16733,8 +16749,8 @@ public:
         for (auto& n : a.words) n += told ? 1 : 0;  // 0: this rank tells no rows
         a.their_words.resize(ranks);
         a.equal.assign(ranks, 1);
-        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal,
-                               bytes_of(a.their_words), a.equal}});
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal, bytes_of(a.their_words),
+                               a.equal}});
     }
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {
@@ -18198,8 +18214,8 @@ void divide_sums(Pooling pool, std::size_t length, std::size_t width, T const* x
     PoolDivision<S> const by(pool, length);
     if (!by.divides) return copy_lanes<S>(width, sums, to);
     if constexpr (is_machine_float<S>) {
-        bool const finite = on_lanes<S>(
-            width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
+        bool const finite =
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
         for (std::size_t k = 0; !finite && k < width; ++k) {
             if (!is_finite(sums[k])) store(divided_sum(by, S(sums[k]), x + k, width), to + k);
         }
@@ -19520,8 +19536,8 @@ struct weighted_embedding_bag_op
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 
@@ -19939,9 +19955,8 @@ namespace rowan::inline v0 {
 ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
-    detail::NearName near(name);
-    for (auto const& known : values_) near.see(known.first);
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\"").append(near.text()));
+    throw GraphError(
+        std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
 }
 
 ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
@@ -22242,7 +22257,7 @@ public:
 
     /// As they were given, but for hash_seed after assign.
     KeyIndexOptions const& options() const noexcept { return options_; }
-    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
+    std::size_t size() const noexcept { return map_.size(); }  ///< the number of keys that have a row
     /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
     std::int64_t height() const noexcept { return map_.height(); }
 
@@ -24444,7 +24459,8 @@ private:
     std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
                                  detail::NamedValues const& states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states.hash()};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()),
+                     states.hash()};
         });
         detail::check_same_values(shards_.group(), notices, 2, states);
         std::int64_t keys = 0;
@@ -24665,7 +24681,9 @@ public:
         size_ = what.copy(text_.data(), text_.size());  // needs no memory
         patience = how_long;
     }
-    std::string_view text(std::string_view call) const { return size_ == 0 ? call : std::string_view(text_.data(), size_); }
+    std::string_view text(std::string_view call) const {
+        return size_ == 0 ? call : std::string_view(text_.data(), size_);
+    }
 
 private:
     std::array<char, 80> text_{};
@@ -24699,8 +24717,8 @@ void print_wait(std::string_view text, std::span<std::string const> in);
 struct RankNote {
     enum Kind : std::int32_t { asks, answers, ended };  // all of the first two say that the sender waits
     Kind kind = asks;
-    std::int32_t rank = 0;          // with `ended`, the late one
-    std::array<char, 248> text{};   // in what it waits, or why the group has ended; the rest is zeros
+    std::int32_t rank = 0;         // with `ended`, the late one
+    std::array<char, 248> text{};  // in what it waits, or why the group has ended; the rest is zeros
 };
 
 /// The waits of a rank. Short ones cost no message. One that has waited for some time asks the others, of which those answer
@@ -24797,7 +24815,10 @@ ROWAN_FUNCTION void print_wait(std::string_view text, std::span<std::string cons
     }
     std::string line = std::string("rowan: ").append(text);
     for (auto const& [what, waiting] : ranks)
-        line.append("; ").append(ranks_text(waiting)).append(waiting.size() == 1 ? " waits in " : " wait in ").append(what);
+        line.append("; ")
+            .append(ranks_text(waiting))
+            .append(waiting.size() == 1 ? " waits in " : " wait in ")
+            .append(what);
     std::fputs(line.append("\n").c_str(), stderr);  // one call, so that lines of ranks do not mix
 }
 
@@ -24809,9 +24830,7 @@ struct RankWatch::Wait {
     Clock::time_point began, patient, reported, judged;  // since when patience counts, of the last line, and judgement
     std::optional<Clock::time_point> ends = {};          // of the time for answers, when others have been asked
 
-    Clock::time_point report_at() const {
-        return reported + std::chrono::milliseconds(report_waits_after.load());
-    }
+    Clock::time_point report_at() const { return reported + std::chrono::milliseconds(report_waits_after.load()); }
     /// When it is time to know who is late.
     Clock::time_point due(std::chrono::milliseconds patience) const {
         return patience.count() == 0 ? report_at() : std::min(report_at(), patient + patience);
@@ -24840,7 +24859,8 @@ ROWAN_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::stri
         auto const now = Clock::now();
         if (now - began < milliseconds(1)) continue;
         look(wait, now);
-        if (throws && now - began > milliseconds(100)) {  // a call of a few bytes: more needs its sender and receiver awake
+        if (throws &&
+            now - began > milliseconds(100)) {  // a call of a few bytes: more needs its sender and receiver awake
             std::this_thread::sleep_for(std::min<Clock::duration>((now - began) / 1000, milliseconds(1)));
         } else {
             std::this_thread::yield();
@@ -25236,7 +25256,8 @@ ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::strin
     auto& world = *shared_->world;
     auto const me = static_cast<std::size_t>(shared_->number(rank_));
     auto const& expected = world.expected[me];
-    auto const begin = Clock::now(), end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
+    auto const begin = Clock::now(),
+               end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
     auto const period = std::chrono::milliseconds(detail::report_waits_after.load());
     world.calls[me] = op;
     for (auto report_at = begin + period;;) {
@@ -25248,9 +25269,8 @@ ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::strin
         if (now < std::min(report_at, end)) continue;
         std::vector<int> members;
         for (int r = 0; r < shared_->size; ++r) members.push_back(shared_->number(r));
-        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()), [&](int r) {
-            return !world.calls[static_cast<std::size_t>(r)].empty();
-        });
+        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()),
+                                             [&](int r) { return !world.calls[static_cast<std::size_t>(r)].empty(); });
         auto text = detail::late_text(late, expected.text(op), now - begin);
         if (now >= report_at) {
             report(text);
@@ -31836,14 +31856,14 @@ template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
-    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
-    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
-    std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
-    bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
+    std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
+    layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};             ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};     ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::CommOn<Device> comm = {};           ///< the ranks that train together, default this process alone
+    layer::PartsOn<Device> parts = {};         ///< number of batches that make a step
+    std::int64_t check_every = 0;              ///< after so many steps ranks compare their parameters; 0: never
+    bool overlap = false;                      ///< whether ranks exchange while the net runs: see layer::Comm
     /// How long this rank waits for another one, which may be stuck in its reader, before it throws RemoteError, after which
     /// the communicator refuses all calls: see layer::Comm. 0: for ever.
     std::chrono::milliseconds patience = {};
@@ -31967,14 +31987,11 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
     }
     if (!stop) return;
-    if (!metrics.contains(stop->metric)) {
-        NearName near(stop->metric);
-        for (auto const& known : metrics) near.see(known.first);
+    if (!metrics.contains(stop->metric))
         throw GraphError(std::string("options.stop: there is no metric \"")
                              .append(stop->metric)
                              .append("\"")
-                             .append(near.text()));
-    }
+                             .append(near_text(stop->metric, metrics)));
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
@@ -32120,7 +32137,8 @@ ROWAN_HD S mean_of_blocks(S const& total, double n, std::size_t blocks, SmallSum
 /// The sum of block k of n terms times mean_factor, from that without it.
 ROWAN_NO_EXEC_CHECK
 template <class S, class Term>
-ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
+ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n,
+                        [[maybe_unused]] Term const& term) {
     if constexpr (is_machine_float<S>) {
         if (is_finite(sum)) return product(sum, S(mean_factor<S>));
         std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;
@@ -32390,16 +32408,18 @@ public:
 
     /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
     /// is added have the same proportion, or, where it has no rows in any part, are 0.
-    double of_part(std::span<double const> weights) const {
-        auto const own = weights.first(size());
-        auto const first = std::ranges::find_if(own, [](double w) { return w != 0; });
-        return first == own.end() ? 0 : *first;
-    }
+    double of_part(std::span<double const> weights) const { return weights[first_given(weights.first(size()))]; }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
     /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
     double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:
+    /// The first number that is not 0, or number 0 if all are.
+    static std::size_t first_given(std::span<double const> all) {
+        auto const first = std::ranges::find_if(all, [](double w) { return w != 0; });
+        return first == all.end() ? 0 : static_cast<std::size_t>(first - all.begin());
+    }
+
     enum Kind : std::uint8_t { same, sum, mean };
     struct Term {
         Kind kind = same;
@@ -32598,9 +32618,7 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
                                  "a number other than 0, as it divides the cost");
         }
     }
-    std::size_t by = 0;  // the first that of_part may have taken
-    while (by + 1 < totals.size() && totals[by] == 0) ++by;
-    if (totals[by] == 0) by = 0;
+    std::size_t const by = first_given(totals);  // which of_part may have taken
     auto const text = [&](std::size_t k) {
         Operator const& op = *divisors_[k].op;
         return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));
@@ -33784,8 +33802,9 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
     auto const check = [&]<class T>(T const* was, T const* is) {
         for (std::size_t i = 0; i < made.bytes.size() / sizeof(T); ++i) {
             if (std::isinf(is[i]) && !std::isinf(was[i]))
-                throw ValueError(std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
-                                 static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
+                throw ValueError(
+                    std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
+                    static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
         }
     };
     if (made.bytes.size() != old.bytes.size() || made.dtype != old.dtype) return;
@@ -33930,11 +33949,6 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for those of sharded_ that have a gradient, results_[i].
-    template <class F>
-    void each_fetched(F const& f) const {
-        for (auto const& [t, i] : with_gradients_) f(t, i);
-    }
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
     std::vector<double> numbers_of_part(double cost) const;
     std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
@@ -33966,13 +33980,13 @@ private:
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
-    std::vector<Variable*> sharded_;                // the same
-    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in parameters_
-    std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
-    std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;                // what a step empties when it ends
+    std::vector<detail::TableLookups> tables_;                         // sharded ones, if there are ranks
+    std::vector<Variable*> sharded_;                                   // the same
+    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
+    std::unique_ptr<detail::FetchedTables> ahead_;                     // their rows for the next step
+    std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
     std::int64_t parts_;        // the most batches of a step
@@ -33999,9 +34013,9 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec), parts_(options.parts.count()),
-      check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
-      seed_(options.seed) {
+    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec),
+      parts_(options.parts.count()), check_every_(options.check_every),
+      overlap_(options.overlap && options.comm.ranks() != nullptr), seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
@@ -34260,10 +34274,11 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
-        detail::NearName near(name);
-        for (std::string_view const known : names) near.see(known);
-        throw GraphError(
-            std::string("there is no parameter \"").append(name).append("\" ").append(what).append(near.text()));
+        throw GraphError(std::string("there is no parameter \"")
+                             .append(name)
+                             .append("\" ")
+                             .append(what)
+                             .append(detail::near_text(name, names)));
     }
 }
 
@@ -34357,9 +34372,9 @@ private:
     /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
     void find_early() {
         if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
-        t_.each_fetched([this](std::size_t table, std::size_t i) {
+        for (auto const& [table, i] : t_.with_gradients_) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
-        });
+        }
         back_.early = !back_.list.empty();
     }
 
@@ -34456,12 +34471,12 @@ private:
     /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
     void find_fetched(detail::Ranks::Words& words) {
         if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
-        t_.each_fetched([&](std::size_t table, std::size_t i) {
+        for (auto const& [table, i] : t_.with_gradients_) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
             if (has == detail::RowsOf::others) words[2] |= bit_of(table);
             if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
-        });
+        }
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
     void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
@@ -34713,7 +34728,8 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience),
+      overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         patience_.check();
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
@@ -35948,8 +35964,8 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
-    return std::ranges::any_of(
-        op.inputs, [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
+    return std::ranges::any_of(op.inputs,
+                               [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
@@ -40685,7 +40701,7 @@ private:
     template <class M>
     static void check_variance(std::size_t column, S const& variance, M const* next) {
         bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
-        if (!(variance > greatest_normal<S>) && moves) return;
+        if (!(variance > greatest_normal<S>)&&moves) return;
         throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
                          static_cast<double>(variance), "at most the largest number of its type");
     }
@@ -40790,7 +40806,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) {
-        Loops::each(exec, width, 1, detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
+        Loops::each(exec, width, 1,
+                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
         Loops::each(exec, width, 1,
                     detail::MeansOfSums<S, detail::SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
     }
@@ -61395,9 +61412,8 @@ struct rowwise_rmsprop_rule {
         rowwise_rmsprop_rule const own = *this;  // the writes below change no copy
         double const shrink = own.kept(last[0]);
         last[0] = static_cast<I>(own.options.step);
-        S const mean =
-            mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
-                        [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
+        S const mean = mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
+                                   [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
         S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
         store(moment, m.data());
         S const root = square_root(moment) + constant<S>(own.options.epsilon);

@@ -10,9 +10,6 @@
 namespace rowan::inline v0::detail {
 
 /// The name nearest to `wanted` of those that it has seen, by letters that are replaced, inserted, left out or swapped.
-///     NearName near("lable");
-///     for (auto const& [name, value] : values) near.see(name);
-///     throw GraphError("there is no \"lable\"" + near.text());
 class NearName {
 public:
     explicit NearName(std::string_view wanted) : wanted_(wanted), least_((wanted.size() + 3) / 4) {}
@@ -26,6 +23,21 @@ private:
     std::string nearest_;
     std::size_t least_;  // the letters that differ in nearest_, or that may differ
 };
+
+/// The text of the nearest of names, or of the keys of a map:
+///     throw GraphError("there is no \"lable\"" + near_text("lable", values));
+template <class Names>
+std::string near_text(std::string_view wanted, Names const& names) {
+    NearName near(wanted);
+    for (auto const& one : names) {
+        if constexpr (requires { one.first; }) {
+            near.see(one.first);
+        } else {
+            near.see(one);
+        }
+    }
+    return near.text();
+}
 
 }  // namespace rowan::inline v0::detail
 

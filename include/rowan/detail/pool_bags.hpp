@@ -100,7 +100,8 @@ ROWAN_INLINE void pool_bags(BlockSum<T, S, Rows>& sum, RowBags const& bags, std:
             constexpr S small = least_squares<S> / next_to_one<S>;
             bool const usual = is_finite(divisor) && (divisor >= small || divisor <= -small);
             if (usual && map_finite<V>(divide, width, total, to)) continue;
-            for (std::size_t k = 0; k < width; ++k) {  // of totals, or quotients in their place, which are not finite either
+            for (std::size_t k = 0; k < width;
+                 ++k) {  // of totals, or quotients in their place, which are not finite either
                 if (!usual || !is_finite(total[k])) store(share_of(bag, k, S(total[k]), divisor), to + k);
             }
         } else {

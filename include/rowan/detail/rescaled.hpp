@@ -143,7 +143,8 @@ ROWAN_HD_INLINE S divisor_of(bool mean, S const& sum, [[maybe_unused]] std::size
             for (std::size_t i = begin; i < end; ++i) all = plus(all, squared{}(product(weight(i), f)));
             return all;
         };
-        return root_of_squares(sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
+        return root_of_squares(
+            sum, [&] { return greatest_of<S>(begin, end, weight); }, squares);
     } else {
         return square_root(sum);
     }

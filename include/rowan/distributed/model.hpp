@@ -40,8 +40,8 @@ struct ModelFiles {
                                 ReplacedSave const& replaced = {}) {
         SavePlace const place(path);
         save_shards<Files>(
-            comm, place.folder, place.name,
-            [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); }, replaced);
+            comm, place.folder, place.name, [&] { return parameters_save(net, parameters, comm.rank(), comm.size()); },
+            replaced);
     }
 
     /// Loads what read(saved, parameters) asks for, from files whose names begin as SavedShards says.

@@ -40,9 +40,7 @@ public:
     /// requires   the same per_node, 0 or more, on all ranks
     /// errors     MpiError
     /// cost       one MPI_Comm_dup
-    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD, int per_node = 0) : Mpi(all_of(comm)) {
-        shared_->per_node = per_node;
-    }
+    explicit Mpi(MPI_Comm comm = MPI_COMM_WORLD, int per_node = 0) : Mpi(all_of(comm)) { shared_->per_node = per_node; }
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
@@ -75,8 +73,8 @@ public:
             std::size_t const n = std::min(have, ranks - have) * each;
             std::array<MPI_Request, 2> open{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
             auto const rank = [&](std::size_t r) { return static_cast<int>(r % ranks); };
-            detail::check_mpi(MPI_Irecv(own.data() + have * each, static_cast<int>(n), MPI_BYTE, rank(me + have), rounds,
-                                        shared_->comm, open.data()),
+            detail::check_mpi(MPI_Irecv(own.data() + have * each, static_cast<int>(n), MPI_BYTE, rank(me + have),
+                                        rounds, shared_->comm, open.data()),
                               "MPI_Irecv");
             detail::check_mpi(MPI_Isend(own.data(), static_cast<int>(n), MPI_BYTE, rank(me + ranks - have), rounds,
                                         shared_->comm, &open[1]),
@@ -168,7 +166,9 @@ public:
     /// caller's memory, it ends all ranks. The calls of MPI that make groups are not watched: nodes() and duplicate().
     /// errors   none
     /// cost     no message
-    void expect(std::string_view what, std::chrono::milliseconds patience) const { shared_->watch->expect(what, patience); }
+    void expect(std::string_view what, std::chrono::milliseconds patience) const {
+        shared_->watch->expect(what, patience);
+    }
 
     /// A node is a run of consecutive ranks: of ranks that are dealt to machines in turn, each is one.
     /// errors   MpiError

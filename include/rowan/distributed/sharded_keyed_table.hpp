@@ -290,7 +290,8 @@ private:
     std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
                                  detail::NamedValues const& states) {
         auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
-            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()), states.hash()};
+            n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()),
+                     states.hash()};
         });
         detail::check_same_values(shards_.group(), notices, 2, states);
         std::int64_t keys = 0;

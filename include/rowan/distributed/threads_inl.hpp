@@ -219,7 +219,8 @@ ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::strin
     auto& world = *shared_->world;
     auto const me = static_cast<std::size_t>(shared_->number(rank_));
     auto const& expected = world.expected[me];
-    auto const begin = Clock::now(), end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
+    auto const begin = Clock::now(),
+               end = begin + (expected.patience.count() == 0 ? world.patience : expected.patience);
     auto const period = std::chrono::milliseconds(detail::report_waits_after.load());
     world.calls[me] = op;
     for (auto report_at = begin + period;;) {
@@ -231,9 +232,8 @@ ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::strin
         if (now < std::min(report_at, end)) continue;
         std::vector<int> members;
         for (int r = 0; r < shared_->size; ++r) members.push_back(shared_->number(r));
-        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()), [&](int r) {
-            return !world.calls[static_cast<std::size_t>(r)].empty();
-        });
+        auto const late = detail::late_ranks(members, static_cast<int>(world.calls.size()),
+                                             [&](int r) { return !world.calls[static_cast<std::size_t>(r)].empty(); });
         auto text = detail::late_text(late, expected.text(op), now - begin);
         if (now >= report_at) {
             report(text);

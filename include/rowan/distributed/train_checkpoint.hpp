@@ -28,17 +28,16 @@ std::optional<Parameters> load_training(C const& comm, Variable& cost, TrainingF
     files.set_whole(false);
     std::optional<Parameters> saved;
     try {
-        auto const notices =
-            agree_on_load(group, files.last(), [&](Notice& n) { n.own[1] = files.found() ? 1 : 0; });
+        auto const notices = agree_on_load(group, files.last(), [&](Notice& n) { n.own[1] = files.found() ? 1 : 0; });
         if (std::ranges::none_of(notices, [](Notice const& n) { return n.own[1] != 0; })) return saved;
         saved = ModelFiles::load_parameters<T...>(comm, cost, files.last());
         files.set_whole(true);
     } catch (FormatError const& e) {  // all ranks have it
-        auto const notices = agree(group, Collective::load, Told::all,
-                                   [&](Notice& n) { n.own[1] = files.takes_previous() ? 1 : 0; });
+        auto const notices =
+            agree(group, Collective::load, Told::all, [&](Notice& n) { n.own[1] = files.takes_previous() ? 1 : 0; });
         if (!std::ranges::all_of(notices, [](Notice const& n) { return n.own[1] == 1; })) throw files.damaged(e);
-        saved = ModelFiles::load_parameters<T...>(comm, cost, files.previous(), deal_bytes,
-                                                  SavePlace(files.last()).name);
+        saved =
+            ModelFiles::load_parameters<T...>(comm, cost, files.previous(), deal_bytes, SavePlace(files.last()).name);
     }
     return saved;
 }

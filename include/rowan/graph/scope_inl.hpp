@@ -67,7 +67,8 @@ ROWAN_FUNCTION void Scope::unlink(std::size_t first, bool own) noexcept {
     for (auto const& op : some) op->leaves = true;
     each([&](Variable& v) {
         if (std::exchange(v.left_, true) || (!own && v.scope_ == this)) return;
-        for (auto* list : {&v.readers_, &v.writers_}) std::erase_if(*list, [](Operator const* op) { return op->leaves; });
+        for (auto* list : {&v.readers_, &v.writers_})
+            std::erase_if(*list, [](Operator const* op) { return op->leaves; });
     });
     each([](Variable& v) { v.left_ = false; });
     for (auto const& op : some) op->leaves = false;

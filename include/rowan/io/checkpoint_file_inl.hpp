@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/near_name.hpp>
 
-
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {

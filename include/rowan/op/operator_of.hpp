@@ -158,7 +158,8 @@ struct builtin_op : operator_of<Inputs, Outputs, Attributes> {
 /// Whether a type is declared in namespace rowan.
 template <class T>
 consteval bool is_of_rowan() {
-    std::string_view const text = __PRETTY_FUNCTION__;  // "… [with T = rowan::v0::sgd_op]", of clang "… [T = rowan::sgd_op]"
+    std::string_view const text =
+        __PRETTY_FUNCTION__;  // "… [with T = rowan::v0::sgd_op]", of clang "… [T = rowan::sgd_op]"
     return text.substr(text.find("T = ") + 4).starts_with("rowan::");
 }
 

@@ -233,12 +233,10 @@ struct operator_list : std::type_identity<Op>... {};
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
                                                            std::span<std::string_view const> names) {
-    NearName near(name);
-    for (std::string_view const known : names) near.see(known);
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
                          .append("\"")
-                         .append(near.text())
+                         .append(near_text(name, names))
                          .append(" among the ")
                          .append(std::to_string(names.size()))
                          .append(" of this registry"));

@@ -77,8 +77,8 @@ void divide_sums(Pooling pool, std::size_t length, std::size_t width, T const* x
     PoolDivision<S> const by(pool, length);
     if (!by.divides) return copy_lanes<S>(width, sums, to);
     if constexpr (is_machine_float<S>) {
-        bool const finite = on_lanes<S>(
-            width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
+        bool const finite =
+            on_lanes<S>(width, [&]<class V>(as<V>) ROWAN_INLINED { return map_finite<V>(by, width, sums, to); });
         for (std::size_t k = 0; !finite && k < width; ++k) {
             if (!is_finite(sums[k])) store(divided_sum(by, S(sums[k]), x + k, width), to + k);
         }

@@ -44,7 +44,7 @@ public:
 
     /// As they were given, but for hash_seed after assign.
     KeyIndexOptions const& options() const noexcept { return options_; }
-    std::size_t size() const noexcept { return map_.size(); }             ///< the number of keys that have a row
+    std::size_t size() const noexcept { return map_.size(); }  ///< the number of keys that have a row
     /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
     std::int64_t height() const noexcept { return map_.height(); }
 

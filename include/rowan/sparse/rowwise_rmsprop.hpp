@@ -52,9 +52,8 @@ struct rowwise_rmsprop_rule {
         rowwise_rmsprop_rule const own = *this;  // the writes below change no copy
         double const shrink = own.kept(last[0]);
         last[0] = static_cast<I>(own.options.step);
-        S const mean =
-            mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
-                        [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
+        S const mean = mean_of_sum(S(sum_with<Lanes>(g.size(), g.data(), squared{})), static_cast<double>(g.size()),
+                                   [&] { return interleaved_sum<S>(g.size(), g.data(), small_square{}); });
         S const moment = running_mean(own.options.rho, load<S>(m.data()), mean);
         store(moment, m.data());
         S const root = square_root(moment) + constant<S>(own.options.epsilon);

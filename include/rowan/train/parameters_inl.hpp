@@ -13,9 +13,8 @@ namespace rowan::inline v0 {
 ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
-    detail::NearName near(name);
-    for (auto const& known : values_) near.see(known.first);
-    throw GraphError(std::string("there is no parameter \"").append(name).append("\"").append(near.text()));
+    throw GraphError(
+        std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
 }
 
 ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {

@@ -77,14 +77,14 @@ template <class Device>
 struct TrainOptionsOn {
     std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
-    std::map<std::string, double> rates = {};    ///< factors of the learning rates of single parameters, by name
-    layer::GradientClipOn<Device> clip = {};     ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};               ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
-    layer::AverageOn<Device> average = {};       ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
-    layer::CommOn<Device> comm = {};             ///< the ranks that train together, default this process alone
-    layer::PartsOn<Device> parts = {};           ///< number of batches that make a step
-    std::int64_t check_every = 0;                ///< after so many steps ranks compare their parameters; 0: never
-    bool overlap = false;                        ///< whether ranks exchange while the net runs: see layer::Comm
+    std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
+    layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};             ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    layer::AverageOn<Device> average = {};     ///< averages of parameters, e.g. layer::MovingAverage{.decay = 0.999}
+    layer::CommOn<Device> comm = {};           ///< the ranks that train together, default this process alone
+    layer::PartsOn<Device> parts = {};         ///< number of batches that make a step
+    std::int64_t check_every = 0;              ///< after so many steps ranks compare their parameters; 0: never
+    bool overlap = false;                      ///< whether ranks exchange while the net runs: see layer::Comm
     /// How long this rank waits for another one, which may be stuck in its reader, before it throws RemoteError, after which
     /// the communicator refuses all calls: see layer::Comm. 0: for ever.
     std::chrono::milliseconds patience = {};

@@ -165,11 +165,6 @@ private:
     /// `tables`.
     std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
                                                        detail::FetchedTables const& now) const;
-    /// Calls f(t, i) for those of sharded_ that have a gradient, results_[i].
-    template <class F>
-    void each_fetched(F const& f) const {
-        for (auto const& [t, i] : with_gradients_) f(t, i);
-    }
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
     std::vector<double> numbers_of_part(double cost) const;
     std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
@@ -201,13 +196,13 @@ private:
     std::optional<Net<Device>> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;      // sharded ones, if there are ranks
-    std::vector<Variable*> sharded_;                // the same
-    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in parameters_
-    std::unique_ptr<detail::FetchedTables> ahead_;  // their rows for the next step
-    std::vector<Variable*> results_;                // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;                 // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;                // what a step empties when it ends
+    std::vector<detail::TableLookups> tables_;                         // sharded ones, if there are ranks
+    std::vector<Variable*> sharded_;                                   // the same
+    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
+    std::unique_ptr<detail::FetchedTables> ahead_;                     // their rows for the next step
+    std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<detail::ParameterUpdates<Device>> updates_;
     detail::DeferredTables deferred_;
     std::int64_t parts_;        // the most batches of a step

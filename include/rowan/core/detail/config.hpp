@@ -69,7 +69,8 @@
 extern "C" {
 #ifdef ROWAN_COMPILED
 extern char const rowan_needs_compiled_o__see_README;  // compiled.cpp defines it
-[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o = &rowan_needs_compiled_o__see_README;
+[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_compiled_o =
+    &rowan_needs_compiled_o__see_README;
 #endif
 // A name that some files know as one thread's and others as the process's: GNU ld and gold refuse it.
 #ifdef ROWAN_COMPILED

@@ -10,7 +10,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 #include <exception>
 #include <functional>
 #include <string>

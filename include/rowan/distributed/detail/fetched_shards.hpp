@@ -59,8 +59,8 @@ public:
         for (auto& n : a.words) n += told ? 1 : 0;  // 0: this rank tells no rows
         a.their_words.resize(ranks);
         a.equal.assign(ranks, 1);
-        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal,
-                               bytes_of(a.their_words), a.equal}});
+        a.lists.begin(ahead, {{sizeof(std::size_t), bytes_of(std::as_const(a.words)), a.equal, bytes_of(a.their_words),
+                               a.equal}});
     }
 
     void ask(std::vector<std::array<std::int64_t, 3>> const& words) override {

@@ -29,7 +29,9 @@ public:
         size_ = what.copy(text_.data(), text_.size());  // needs no memory
         patience = how_long;
     }
-    std::string_view text(std::string_view call) const { return size_ == 0 ? call : std::string_view(text_.data(), size_); }
+    std::string_view text(std::string_view call) const {
+        return size_ == 0 ? call : std::string_view(text_.data(), size_);
+    }
 
 private:
     std::array<char, 80> text_{};
@@ -63,8 +65,8 @@ void print_wait(std::string_view text, std::span<std::string const> in);
 struct RankNote {
     enum Kind : std::int32_t { asks, answers, ended };  // all of the first two say that the sender waits
     Kind kind = asks;
-    std::int32_t rank = 0;          // with `ended`, the late one
-    std::array<char, 248> text{};   // in what it waits, or why the group has ended; the rest is zeros
+    std::int32_t rank = 0;         // with `ended`, the late one
+    std::array<char, 248> text{};  // in what it waits, or why the group has ended; the rest is zeros
 };
 
 /// The waits of a rank. Short ones cost no message. One that has waited for some time asks the others, of which those answer

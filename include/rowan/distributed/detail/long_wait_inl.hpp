@@ -49,7 +49,10 @@ ROWAN_FUNCTION void print_wait(std::string_view text, std::span<std::string cons
     }
     std::string line = std::string("rowan: ").append(text);
     for (auto const& [what, waiting] : ranks)
-        line.append("; ").append(ranks_text(waiting)).append(waiting.size() == 1 ? " waits in " : " wait in ").append(what);
+        line.append("; ")
+            .append(ranks_text(waiting))
+            .append(waiting.size() == 1 ? " waits in " : " wait in ")
+            .append(what);
     std::fputs(line.append("\n").c_str(), stderr);  // one call, so that lines of ranks do not mix
 }
 
@@ -61,9 +64,7 @@ struct RankWatch::Wait {
     Clock::time_point began, patient, reported, judged;  // since when patience counts, of the last line, and judgement
     std::optional<Clock::time_point> ends = {};          // of the time for answers, when others have been asked
 
-    Clock::time_point report_at() const {
-        return reported + std::chrono::milliseconds(report_waits_after.load());
-    }
+    Clock::time_point report_at() const { return reported + std::chrono::milliseconds(report_waits_after.load()); }
     /// When it is time to know who is late.
     Clock::time_point due(std::chrono::milliseconds patience) const {
         return patience.count() == 0 ? report_at() : std::min(report_at(), patient + patience);
@@ -92,7 +93,8 @@ ROWAN_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::stri
         auto const now = Clock::now();
         if (now - began < milliseconds(1)) continue;
         look(wait, now);
-        if (throws && now - began > milliseconds(100)) {  // a call of a few bytes: more needs its sender and receiver awake
+        if (throws &&
+            now - began > milliseconds(100)) {  // a call of a few bytes: more needs its sender and receiver awake
             std::this_thread::sleep_for(std::min<Clock::duration>((now - began) / 1000, milliseconds(1)));
         } else {
             std::this_thread::yield();

@@ -111,7 +111,8 @@ struct MpiGroup {
         int finalized = 0;
         MPI_Finalized(&finalized);
         if (finalized == 0 && comm != watch->all() && watch->may_free()) MPI_Comm_free(&comm);
-        if (watch->has_ended()) static_cast<void>(new std::vector<std::byte>(std::move(memory)));  // MPI may still write it
+        if (watch->has_ended())
+            static_cast<void>(new std::vector<std::byte>(std::move(memory)));  // MPI may still write it
     }
 
     /// Waits for messages of the caller's memory, which cannot be taken back: ends all ranks where patience ends.
@@ -119,19 +120,23 @@ struct MpiGroup {
     /// Waits for messages of `memory`: throws where patience ends.
     void wait(std::span<MPI_Request> open, char const* call) const { wait_for(open, call, true); }
 
+    /// Whether messages are complete.
+    static bool test(std::span<MPI_Request> open) {
+        int complete = 0;
+        check_mpi(MPI_Testall(static_cast<int>(open.size()), open.data(), &complete, MPI_STATUSES_IGNORE),
+                  "MPI_Testall");
+        return complete != 0;
+    }
+
     std::shared_ptr<MpiWatch> const watch;
     MPI_Comm comm;
     std::vector<int> const ranks;
-    std::vector<std::byte> memory = std::vector<std::byte>(64 * ranks.size());  // of a call; of agreements, which need no more
+    std::vector<std::byte> memory =
+        std::vector<std::byte>(64 * ranks.size());  // of a call; of agreements, which need no more
 
 private:
     void wait_for(std::span<MPI_Request> open, char const* call, bool throws) const {
-        int const n = static_cast<int>(open.size());
-        auto const done = [&] {
-            int complete = 0;
-            check_mpi(MPI_Testall(n, open.data(), &complete, MPI_STATUSES_IGNORE), "MPI_Testall");
-            return complete != 0;
-        };
+        auto const done = [open] { return test(open); };
         if (!done()) watch->wait(std::cref(done), call, ranks, throws);
     }
 };
@@ -158,13 +163,7 @@ public:
         if (!open.empty()) group_->wait(open);
     }
 
-    bool test() {
-        int complete = 1;
-        if (!open_.empty())
-            check_mpi(MPI_Testall(static_cast<int>(open_.size()), open_.data(), &complete, MPI_STATUSES_IGNORE),
-                      "MPI_Testall");
-        return complete != 0;
-    }
+    bool test() { return open_.empty() || MpiGroup::test(open_); }
 
     /// Begins a message: f(request).
     template <class F>

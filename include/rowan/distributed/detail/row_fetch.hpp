@@ -60,8 +60,8 @@ public:
     static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
 
     /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words, std::vector<std::size_t> come,
-                       bool padded = false);
+    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                       std::vector<std::size_t> come, bool padded = false);
     /// Reads what has come: `asked` and `receive` of each table.
     void end(std::span<RowRequest* const> tables);
 

@@ -19,8 +19,7 @@ ROWAN_FUNCTION void add_places(NamedValues& same, std::string const& name, Parti
 // An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
 // when all have been told.
 ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
-                               std::int64_t number, std::string const& previous,
-                               std::function<void()> const& save) {
+                               std::int64_t number, std::string const& previous, std::function<void()> const& save) {
     static_cast<void>(agree(group, Collective::save, [&](Notice&) {
         if (group.rank() != 0) return;
         save();

@@ -144,8 +144,8 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
-    return std::ranges::any_of(
-        op.inputs, [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
+    return std::ranges::any_of(op.inputs,
+                               [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {

@@ -58,14 +58,14 @@ ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exe
 
 ROWAN_FUNCTION void CheckpointReader::read_header() {
     std::uint64_t const size = file.size();
-    std::array<unsigned char, 8> magic{};
-    if (size >= magic.size()) file.read(0, std::as_writable_bytes(std::span(magic)));
-    if (magic != CheckpointHeader::rowan) throw FormatError(0, file.path(), "is not a file of rowan");
+    header.magic = {};
+    auto const bytes = std::as_writable_bytes(std::span(&header, 1));
+    file.read(0, bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(size, bytes.size()))));
+    if (header.magic != CheckpointHeader::rowan) throw FormatError(0, file.path(), "is not a file of rowan");
     if (size % checkpoint_alignment != 0 || !std::in_range<std::ptrdiff_t>(size)) {
         throw FormatError(0, "file",
                           "has " + std::to_string(size) + " bytes, expected a multiple of 64 that fits into memory");
     }
-    file.read(0, std::as_writable_bytes(std::span(&header, 1)));
     CheckpointHeader const known;
     if (header.major != known.major) {
         throw FormatError(8, "major version",

@@ -47,9 +47,9 @@ ROWAN_FUNCTION bool TrainingFiles::found() const {
     if (!file_exists(last_)) {
         auto const other = file_exists(previous_) ? previous_ : file_of_ranks();
         if (other.empty()) return false;
-        throw FormatError(0, last_,
-                          "is missing, although there is " + other +
-                              ": to begin anew, remove the saves or take another folder");
+        throw FormatError(
+            0, last_,
+            "is missing, although there is " + other + ": to begin anew, remove the saves or take another folder");
     }
     return naming_file(last_, [&] {
         CheckpointFile const file(last_);

@@ -73,7 +73,8 @@ ROWAN_HD S mean_of_blocks(S const& total, double n, std::size_t blocks, SmallSum
 /// The sum of block k of n terms times mean_factor, from that without it.
 ROWAN_NO_EXEC_CHECK
 template <class S, class Term>
-ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n, [[maybe_unused]] Term const& term) {
+ROWAN_HD S small_sum_of(S const& sum, std::size_t k, [[maybe_unused]] std::size_t n,
+                        [[maybe_unused]] Term const& term) {
     if constexpr (is_machine_float<S>) {
         if (is_finite(sum)) return product(sum, S(mean_factor<S>));
         std::size_t const begin = k * sum_block, end = n - begin < sum_block ? n : begin + sum_block;

@@ -79,7 +79,7 @@ private:
     template <class M>
     static void check_variance(std::size_t column, S const& variance, M const* next) {
         bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
-        if (!(variance > greatest_normal<S>) && moves) return;
+        if (!(variance > greatest_normal<S>)&&moves) return;
         throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
                          static_cast<double>(variance), "at most the largest number of its type");
     }
@@ -184,7 +184,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
     Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
     Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
     if (n != 0) {
-        Loops::each(exec, width, 1, detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
+        Loops::each(exec, width, 1,
+                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
         Loops::each(exec, width, 1,
                     detail::MeansOfSums<S, detail::SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
     }

@@ -184,8 +184,8 @@ struct weighted_embedding_bag_op
     }
 
     template <class T, id_type I, class D>
-    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
-                               LoDTensor<T, D> const& weight, BagOptions const& options = {}) {
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, LoDTensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
         return embedding_bag(exec, w, ids, detail::rows_along("weight", weight, "ids", ids.lod()), options);
     }
 

@@ -40,8 +40,7 @@ struct BagLookups<ThrustDevice<System>> {
                                         StoreExtreme<T>{out.data(), bags.width, zero});
         } else {
             bool const chunks = in_chunks(bags.width, table.data(), static_cast<T const*>(out.data()));
-            sums.run(exec, bags.width, BagRows<T, I>{bags}, StoreBag<T, I>{bags, divisors.data(), out.data()},
-                     chunks);
+            sums.run(exec, bags.width, BagRows<T, I>{bags}, StoreBag<T, I>{bags, divisors.data(), out.data()}, chunks);
         }
         return {std::move(out), upper_levels(ids.lod())};
     }

@@ -128,7 +128,8 @@ struct PoolTableBags {
             }
             sum.add(row);
         }
-        auto const begin = static_cast<std::size_t>(in.offsets[bag]), end = static_cast<std::size_t>(in.offsets[bag + 1]);
+        auto const begin = static_cast<std::size_t>(in.offsets[bag]),
+                   end = static_cast<std::size_t>(in.offsets[bag + 1]);
         auto const known = [&](std::size_t i) { return in.ids[i] >= 0 && in.ids[i] < table.height; };
         auto const weight = [&](std::size_t i) {
             return !known(i) ? constant<S>(0.0) : in.weights == nullptr ? constant<S>(1.0) : load<S>(in.weights + i);
@@ -146,7 +147,8 @@ struct PoolTableBags {
             for (int e = 0; e < N; ++e) {
                 auto const element = [&](std::size_t i) {
                     auto const row = static_cast<std::size_t>(in.ids[i]) * table.width;
-                    return known(i) ? load<S>(table.rows + (row + own + static_cast<std::size_t>(e))) : constant<S>(0.0);
+                    return known(i) ? load<S>(table.rows + (row + own + static_cast<std::size_t>(e)))
+                                    : constant<S>(0.0);
                 };
                 made.x[e] = divides ? share_of(total.x[e], divisor, mean, begin, end, weight, element)
                                     : quotient(total.x[e], divisor);

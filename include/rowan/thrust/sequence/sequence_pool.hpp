@@ -161,8 +161,8 @@ struct SequencePool<ThrustDevice<System>> {
         } else if (pool == Pooling::min) {
             extremes<false>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
         } else {
-            OnDevice<std::int64_t, Exec> const begins(
-                exec, pool == Pooling::sum ? std::span<std::int64_t const>() : offsets);
+            OnDevice<std::int64_t, Exec> const begins(exec,
+                                                      pool == Pooling::sum ? std::span<std::int64_t const>() : offsets);
             sequence_sums(offsets).run(exec, width, AddRows<T>{rows, width, nullptr},
                                        StorePooled<T>{{out, width, padding}, pool, rows, begins.data()},
                                        in_chunks(width, rows, static_cast<T const*>(out)));

@@ -179,9 +179,7 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
                                  "a number other than 0, as it divides the cost");
         }
     }
-    std::size_t by = 0;  // the first that of_part may have taken
-    while (by + 1 < totals.size() && totals[by] == 0) ++by;
-    if (totals[by] == 0) by = 0;
+    std::size_t const by = first_given(totals);  // which of_part may have taken
     auto const text = [&](std::size_t k) {
         Operator const& op = *divisors_[k].op;
         return std::string(op.kernel->name).append(" -> ").append(describe(*op.outputs[0]));

@@ -69,16 +69,18 @@ public:
 
     /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
     /// is added have the same proportion, or, where it has no rows in any part, are 0.
-    double of_part(std::span<double const> weights) const {
-        auto const own = weights.first(size());
-        auto const first = std::ranges::find_if(own, [](double w) { return w != 0; });
-        return first == own.end() ? 0 : *first;
-    }
+    double of_part(std::span<double const> weights) const { return weights[first_given(weights.first(size()))]; }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
     /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
     double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:
+    /// The first number that is not 0, or number 0 if all are.
+    static std::size_t first_given(std::span<double const> all) {
+        auto const first = std::ranges::find_if(all, [](double w) { return w != 0; });
+        return first == all.end() ? 0 : static_cast<std::size_t>(first - all.begin());
+    }
+
     enum Kind : std::uint8_t { same, sum, mean };
     struct Term {
         Kind kind = same;

@@ -23,14 +23,11 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
     }
     if (!stop) return;
-    if (!metrics.contains(stop->metric)) {
-        NearName near(stop->metric);
-        for (auto const& known : metrics) near.see(known.first);
+    if (!metrics.contains(stop->metric))
         throw GraphError(std::string("options.stop: there is no metric \"")
                              .append(stop->metric)
                              .append("\"")
-                             .append(near.text()));
-    }
+                             .append(near_text(stop->metric, metrics)));
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");

@@ -107,7 +107,7 @@ public:
     virtual DensePieces finish() = 0;
 };
 
-/// Another thread of this rank, which goes on with what has begun, until this ends.
+/// Another thread of this rank. It goes on with exchanges that have begun, until this object ends it.
 class ProgressThread {
 public:
     ProgressThread() = default;

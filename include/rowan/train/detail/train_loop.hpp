@@ -69,7 +69,8 @@ private:
 
 template <class T, class Device>
 TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
+    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience),
+      overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         patience_.check();
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");

@@ -30,9 +30,9 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
                             TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec), parts_(options.parts.count()),
-      check_every_(options.check_every), overlap_(options.overlap && options.comm.ranks() != nullptr),
-      seed_(options.seed) {
+    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec),
+      parts_(options.parts.count()), check_every_(options.check_every),
+      overlap_(options.overlap && options.comm.ranks() != nullptr), seed_(options.seed) {
     number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
         patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
@@ -291,10 +291,11 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
-        detail::NearName near(name);
-        for (std::string_view const known : names) near.see(known);
-        throw GraphError(
-            std::string("there is no parameter \"").append(name).append("\" ").append(what).append(near.text()));
+        throw GraphError(std::string("there is no parameter \"")
+                             .append(name)
+                             .append("\" ")
+                             .append(what)
+                             .append(detail::near_text(name, names)));
     }
 }
 

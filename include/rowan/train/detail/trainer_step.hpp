@@ -109,9 +109,9 @@ private:
     /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
     void find_early() {
         if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
-        t_.each_fetched([this](std::size_t table, std::size_t i) {
+        for (auto const& [table, i] : t_.with_gradients_) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
-        });
+        }
         back_.early = !back_.list.empty();
     }
 
@@ -208,12 +208,12 @@ private:
     /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
     void find_fetched(detail::Ranks::Words& words) {
         if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
-        t_.each_fetched([&](std::size_t table, std::size_t i) {
+        for (auto const& [table, i] : t_.with_gradients_) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
             if (has == detail::RowsOf::others) words[2] |= bit_of(table);
             if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
-        });
+        }
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
     void keep_fetched(std::vector<detail::Ranks::Words> const& all) {

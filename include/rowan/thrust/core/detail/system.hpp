@@ -80,9 +80,7 @@ struct ThrustSystem {
 
 /// Whether the system uses host memory.
 template <class System>
-inline constexpr bool in_host_memory = requires {
-    ThrustSystem<System>::in_host_memory;
-};
+inline constexpr bool in_host_memory = requires { ThrustSystem<System>::in_host_memory; };
 
 template <class Device>
 struct device_system;

@@ -77,8 +77,7 @@ struct StoreBag {
         S const divisor = divisors[bag];
         if (divisor == constant<S>(0.0)) return;
         Chunk<S, N> share;
-        for (int e = 0; e < N; ++e)
-            share.x[e] = in.share(bag, column + static_cast<std::size_t>(e), sum.x[e], divisor);
+        for (int e = 0; e < N; ++e) share.x[e] = in.share(bag, column + static_cast<std::size_t>(e), sum.x[e], divisor);
         store_chunk(share, to + bag * in.width + column);
     }
     template <int N>
