@@ -225,7 +225,8 @@ class Predictor {
 public:
     Predictor(py::object const& predict, Parameters const& parameters, bool refuse_other_feeds)
         : outputs_(list_of(predict)), is_one_(py::isinstance<rowan::Variable>(predict)),
-          predictor_(variables(), parameters, {.refuse_other_feeds = refuse_other_feeds}, {}) {}
+          predictor_(rowan::detail::make_predictor(variables(), parameters, {.refuse_other_feeds = refuse_other_feeds},
+                                                 rowan::Cpu{})) {}
 
     rowan::Scope const& scope() const { return outputs_[0]->scope(); }
     py::object operator()(py::dict const& batch, int threads) const {
@@ -233,7 +234,7 @@ public:
         std::vector<rowan::Value> values(outputs_.size());
         {
             py::gil_scoped_release const unlocked;
-            predictor_.run(feeds, values, {.threads = threads});
+            rowan::detail::predict(*predictor_, feeds, values, rowan::Cpu{.threads = threads});
         }
         if (is_one_) return object_of(values[0]);
         py::tuple all(values.size());
@@ -265,7 +266,7 @@ private:
 
     std::vector<VariablePtr> outputs_;
     bool is_one_;
-    rowan::detail::NetPredictor<rowan::Cpu> predictor_;
+    rowan::detail::NetPredictorOwner predictor_;
 };
 
 py::object infer(py::object const& predict, py::dict const& batch, Parameters const& parameters, int threads) {

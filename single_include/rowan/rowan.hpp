@@ -110,16 +110,23 @@
 ///
 /// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
 /// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+///
+/// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
+/// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
 #endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
+#define ROWAN_IF_CALLED
+#define ROWAN_CALLED_FUNCTION
 #define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;
 #else
 #define ROWAN_DEFINES_FUNCTIONS 1
 #define ROWAN_FUNCTION inline
+#define ROWAN_IF_CALLED template <class = void>
+#define ROWAN_CALLED_FUNCTION template <class>
 #define ROWAN_TEMPLATE(...)
 #endif
 
@@ -19593,18 +19600,7 @@ void check_declared(Scope const& scope, std::string const& name);
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
 /// errors   as fed_value
-template <class Device>
-std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, Device const& exec) {
-    std::size_t used = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        Variable const& v = *inputs[i];
-        if (v.role() != Role::data) continue;
-        values[i] = fed_value(v, feeds);
-        if (v.bring != nullptr) v.bring(values[i], exec, false);
-        ++used;
-    }
-    return used;
-}
+std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, AnyExec exec);
 
 /// Empties variables on destruction.
 class Emptied {
@@ -19699,6 +19695,19 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     Value value = found->second.value();
     check_fits(v, value);
     return value;
+}
+
+ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                AnyExec exec) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable const& v = *inputs[i];
+        if (v.role() != Role::data) continue;
+        values[i] = fed_value(v, feeds);
+        if (v.bring != nullptr) v.bring(values[i], exec, false);
+        ++used;
+    }
+    return used;
 }
 
 ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
@@ -20002,28 +20011,6 @@ ROWAN_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> na
 
 #endif
 
-// rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
-
-#include <pthread.h>
-
-namespace rowan::inline v0::detail {
-
-/// The mutex of the process for uses of Of. A fork waits for it: a process that is forked while another thread has it
-/// would find it locked for ever. What holds it neither forks nor waits for another of these.
-/// cost     once, a registration for forks
-template <class Of>
-std::mutex& process_mutex() {
-    static std::mutex& mutex = *[] {
-        auto* const made = new std::mutex;
-        ::pthread_atfork([] { process_mutex<Of>().lock(); }, [] { process_mutex<Of>().unlock(); },
-                         [] { process_mutex<Of>().unlock(); });
-        return made;
-    }();
-    return mutex;
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 
 namespace rowan::inline v0::detail {
@@ -20085,11 +20072,177 @@ void bring_rows(Value& value, AnyExec any, bool own) {
     value.set(to_device(exec, value.get<SelectedRows<T>>()));
 }
 
+template <class D>
+Cpu host_of(AnyExec exec) {
+    return host_exec(exec.get<D>());
+}
+template <class D>
+void synchronize_any(AnyExec exec) {
+    synchronize(exec.get<D>());
+}
+template <class D>
+void set_numbers(Value& value, AnyExec exec, std::span<std::int64_t const> numbers) {
+    auto host = Tensor<std::int64_t>::from_shape({numbers.size()});
+    std::ranges::copy(numbers, host.data());
+    value.set(LoDTensor<std::int64_t, D>(to_device(exec.get<D>(), std::move(host))));
+}
+
+/// A reference to an execution, as AnyExec, with what nets need of its device besides operators.
+class DeviceExec {
+public:
+    template <device D>
+    DeviceExec(D const& exec) noexcept : exec_(exec), functions_(&functions<D>) {}
+    operator AnyExec() const noexcept { return exec_; }
+
+    /// The execution of the host's part of a call.
+    Cpu host() const { return functions_->host(exec_); }
+    friend void synchronize(DeviceExec const& exec) { exec.functions_->synchronize(exec.exec_); }
+    /// Sets a tensor [n] of numbers.
+    void set(Value& value, std::span<std::int64_t const> numbers) const { functions_->set(value, exec_, numbers); }
+
+private:
+    struct Functions {
+        Cpu (*host)(AnyExec);
+        void (*synchronize)(AnyExec);
+        void (*set)(Value&, AnyExec, std::span<std::int64_t const>);
+    };
+    template <class D>
+    static constexpr Functions functions{&host_of<D>, &synchronize_any<D>, &set_numbers<D>};
+
+    AnyExec exec_;
+    Functions const* functions_;
+};
+
+ROWAN_TEMPLATE(Cpu host_of<Cpu>(AnyExec))
+ROWAN_TEMPLATE(void synchronize_any<Cpu>(AnyExec))
+ROWAN_TEMPLATE(void set_numbers<Cpu>(Value&, AnyExec, std::span<std::int64_t const>))
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/loaded_model.hpp: LoadedModel, a net with its parameters.
+
+namespace rowan::inline v0 {
+
+/// A net and its parameters, loaded from a file.
+///     auto const model = load_model("model.rowan");
+///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
+template <class T = float, class Device = Cpu>
+struct LoadedModel {
+    std::unique_ptr<Scope> scope;   ///< owns the variables
+    layer::Var<T, Device> predict;  ///< the output of the net
+    Parameters parameters;          ///< by the names of the variables
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/train/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
+
+namespace rowan::inline v0 {
+
+/// The settings of a Predictor.
+struct PredictorOptions {
+    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
+    bool refuse_other_feeds = false;
+};
+
+namespace detail {
+
+/// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
+class NetPredictor;
+struct EndPredictor {
+    ROWAN_IF_CALLED void operator()(NetPredictor* predictor) const noexcept;
+};
+using NetPredictorOwner = std::unique_ptr<NetPredictor, EndPredictor>;
+ROWAN_IF_CALLED NetPredictorOwner make_predictor(std::span<Variable* const> outputs, Parameters const& parameters,
+                                                 PredictorOptions const& options, DeviceExec const& exec);
+/// Sets one result for each output.
+ROWAN_IF_CALLED void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,
+                             DeviceExec const& exec);
+
+}  // namespace detail
+
+/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
+/// its own values.
+///     Predictor const predictor(predict, parameters);
+///     auto y = predictor({{"x", batch}});
+///     Predictor const loaded(load_model("model.rowan"));
+template <class T = float, class Device = Cpu>
+class Predictor {
+public:
+    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
+    /// of their own.
+    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
+    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
+    ///          ShapeError if a parameter differs from its variable
+    /// cost     that of tracing the net
+    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
+                       PredictorOptions const& options = {}, Device exec = {})
+        : net_(detail::make_predictor(std::array{&*predict}, parameters, options, exec)) {}
+
+    /// Keeps the model, which was loaded from a file.
+    /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
+    ///          differs from its variable
+    /// cost     that of tracing the net
+    explicit Predictor(LoadedModel<T, Device>&& model, PredictorOptions const& options = {}, Device exec = {})
+        : Predictor(model.predict, model.parameters, options, exec) {
+        scope_ = std::move(model.scope);
+    }
+
+    template <bool moved = false>
+    explicit Predictor(LoadedModel<T, Device> const& model, PredictorOptions const& options = {}, Device exec = {})
+        : net_(detail::make_predictor({}, model.parameters, options, exec)) {
+        static_assert(moved, "rowan::Predictor: it keeps the model: Predictor predict(std::move(model))");
+    }
+
+    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
+    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
+    /// such as drop_levels.
+    /// shapes   that of the layer, with the dims of the batch
+    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; those of the kernels, with the operator and its inputs named
+    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
+    ///          for each call that runs at the same time
+    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
+        Value result;
+        detail::predict(*net_, feeds, std::span(&result, 1), exec);
+        return std::move(result.template get<LoDTensor<T, Device>>());
+    }
+
+private:
+    detail::NetPredictorOwner net_;
+    std::unique_ptr<Scope> scope_;  // of a loaded model
+};
+
+ROWAN_TEMPLATE(class Predictor<float>)
+ROWAN_TEMPLATE(class Predictor<double>)
+
+}  // namespace rowan::inline v0
+
+// rowan/core/detail/process_mutex.hpp: process_mutex, a mutex that is free in a forked process.
+
+#include <pthread.h>
+
+namespace rowan::inline v0::detail {
+
+/// The mutex of the process for uses of Of. A fork waits for it: a process that is forked while another thread has it
+/// would find it locked for ever. What holds it neither forks nor waits for another of these.
+/// cost     once, a registration for forks
+template <class Of>
+std::mutex& process_mutex() {
+    static std::mutex& mutex = *[] {
+        auto* const made = new std::mutex;
+        ::pthread_atfork([] { process_mutex<Of>().lock(); }, [] { process_mutex<Of>().unlock(); },
+                         [] { process_mutex<Of>().unlock(); });
+        return made;
+    }();
+    return mutex;
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -20520,33 +20673,20 @@ ROWAN_FUNCTION void NetOrder::add(Operator& op) {
 
 #endif
 
-// rowan/train/loaded_model.hpp: LoadedModel, a net with its parameters.
+// rowan/train/predictor_inl.hpp: definitions of rowan/train/predictor.hpp.
 
-namespace rowan::inline v0 {
+#if ROWAN_DEFINES_FUNCTIONS
 
-/// A net and its parameters, loaded from a file.
-///     auto const model = load_model("model.rowan");
-///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
-template <class T = float, class Device = Cpu>
-struct LoadedModel {
-    std::unique_ptr<Scope> scope;   ///< owns the variables
-    layer::Var<T, Device> predict;  ///< the output of the net
-    Parameters parameters;          ///< by the names of the variables
-};
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-}  // namespace rowan::inline v0
-
-// rowan/train/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
-
-namespace rowan::inline v0 {
-
-/// The settings of a Predictor.
-struct PredictorOptions {
-    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
-    bool refuse_other_feeds = false;
-};
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// Memory pools, each for one call at a time.
 class IdlePools {
@@ -20561,7 +20701,7 @@ public:
     };
     using Lent = std::unique_ptr<MemoryPool, Return>;
 
-    Lent lend() {
+    ROWAN_IF_CALLED Lent lend() {
         {
             std::lock_guard const lock(process_mutex<IdlePools>());
             if (!idle_.empty()) {
@@ -20581,11 +20721,10 @@ private:
 };
 
 /// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
-template <class Device>
 class NetPredictor {
 public:
-    NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters, PredictorOptions const& options,
-                 Device const& exec)
+    ROWAN_IF_CALLED NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters,
+                                 PredictorOptions const& options, DeviceExec const& exec)
         : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
         for (Variable const* v : outputs) {
             if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
@@ -20606,7 +20745,7 @@ public:
                 given_[i] = value.share();
                 if (v.bring != nullptr) v.bring(given_[i], exec, false);
             } else if (v.role() == Role::seed) {  // dropout returns its input
-                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+                exec.set(given_[i], {});
             } else {
                 given_[i] = v.value().share();
             }
@@ -20616,7 +20755,7 @@ public:
     }
 
     /// Sets one result for each output.
-    void run(Feeds const& feeds, std::span<Value> results, Device const& exec) const {
+    ROWAN_IF_CALLED void run(Feeds const& feeds, std::span<Value> results, DeviceExec const& exec) const {
         IdlePools::Lent pool;
         std::optional<MemoryPool::Guard> guard;  // ends before the pool is returned
         if (current_pool() == nullptr) guard.emplace(*(pool = pools_->lend()));
@@ -20635,7 +20774,7 @@ public:
     }
 
 private:
-    void check_read(Feeds const& feeds) const {
+    ROWAN_IF_CALLED void check_read(Feeds const& feeds) const {
         for (auto const& named : feeds) {
             bool read = false;
             for (Variable const* v : net_.inputs())
@@ -20656,67 +20795,21 @@ private:
     std::unique_ptr<IdlePools> pools_;
 };
 
-ROWAN_TEMPLATE(class NetPredictor<Cpu>)
+ROWAN_CALLED_FUNCTION void EndPredictor::operator()(NetPredictor* predictor) const noexcept { delete predictor; }
 
-}  // namespace detail
+ROWAN_CALLED_FUNCTION NetPredictorOwner make_predictor(std::span<Variable* const> outputs, Parameters const& parameters,
+                                                       PredictorOptions const& options, DeviceExec const& exec) {
+    return NetPredictorOwner(new NetPredictor(outputs, parameters, options, exec));
+}
 
-/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
-/// its own values.
-///     Predictor const predictor(predict, parameters);
-///     auto y = predictor({{"x", batch}});
-///     Predictor const loaded(load_model("model.rowan"));
-template <class T = float, class Device = Cpu>
-class Predictor {
-public:
-    /// Keeps aliases of the parameters. On a device, `exec` copies parameters in host memory to it; calls have an exec
-    /// of their own.
-    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
-    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
-    ///          ShapeError if a parameter differs from its variable
-    /// cost     that of tracing the net
-    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
-                       PredictorOptions const& options = {}, Device exec = {})
-        : net_(std::array{&*predict}, parameters, options, exec) {}
+ROWAN_CALLED_FUNCTION void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,
+                                   DeviceExec const& exec) {
+    net.run(feeds, results, exec);
+}
 
-    /// Keeps the model, which was loaded from a file.
-    /// errors   GraphError if a parameter is missing or there is a cycle; TypeError or ShapeError if a parameter
-    ///          differs from its variable
-    /// cost     that of tracing the net
-    explicit Predictor(LoadedModel<T, Device>&& model, PredictorOptions const& options = {}, Device exec = {})
-        : Predictor(model.predict, model.parameters, options, exec) {
-        scope_ = std::move(model.scope);
-    }
+}  // namespace rowan::inline v0::detail
 
-    template <bool moved = false>
-    explicit Predictor(LoadedModel<T, Device> const& model, PredictorOptions const& options = {}, Device exec = {})
-        : net_({}, model.parameters, options, exec) {
-        static_assert(moved, "rowan::Predictor: it keeps the model: Predictor predict(std::move(model))");
-    }
-
-    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
-    /// result is ready. The result may be an alias of a parameter or of the batch, if the last operator returns one,
-    /// such as drop_levels.
-    /// shapes   that of the layer, with the dims of the batch
-    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; those of the kernels, with the operator and its inputs named
-    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
-    ///          for each call that runs at the same time
-    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
-        Value result;
-        net_.run(feeds, std::span(&result, 1), exec);
-        return std::move(result.template get<LoDTensor<T, Device>>());
-    }
-
-private:
-    detail::NetPredictor<Device> net_;
-    std::unique_ptr<Scope> scope_;  // of a loaded model
-};
-
-ROWAN_TEMPLATE(class Predictor<float>)
-ROWAN_TEMPLATE(class Predictor<double>)
-
-}  // namespace rowan::inline v0
+#endif
 
 // rowan/train/infer.hpp: infer, the value of a layer for a batch.
 
@@ -25469,7 +25562,7 @@ public:
     }
 
     /// The ranks, or nullptr.
-    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
+    std::shared_ptr<rowan::detail::Ranks const> const& ranks() const noexcept { return ranks_; }
 
 private:
     std::shared_ptr<rowan::detail::Ranks const> ranks_;
@@ -25481,148 +25574,6 @@ using Comm = CommOn<Cpu>;
 }  // namespace layer
 
 }  // namespace rowan::inline v0
-
-// rowan/train/train_checkpoint.hpp: layer::TrainCheckpoint, how train saves what it needs to go on.
-
-namespace rowan::inline v0 {
-
-/// The settings of train_checkpoint.
-struct TrainCheckpointOptions {
-    std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
-    std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
-    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
-    bool previous = false;
-};
-
-namespace layer {
-
-/// Saves of a training: `train` with the same arguments goes on where the last one was made, on any number of ranks, and
-/// returns the same bits as if nothing had ended it. It is for nets on the host. Made by train_checkpoint of
-/// rowan/io/train_checkpoint.hpp, for ranks of rowan/distributed/train_checkpoint.hpp, or of functions of yours.
-///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
-///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
-/// A save has the parameters and states, the epoch, the number of its batches that were read, and, for the metric of
-/// options.stop, the best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the
-/// reader again with that epoch and leaves out these batches, so the reader must give the same ones for the same epoch.
-/// It saves once more when it ends, also where on_batch or on_epoch end it: called again, it goes on from there, or
-/// returns the result if it was complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
-/// trained, and reported to on_batch, again, and an epoch that ends after it is reported to on_epoch again. If one of
-/// your functions throws on one rank, it must throw on all.
-struct TrainCheckpoint {
-    std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
-    int ranks = 1;           ///< how many ranks save together
-    /// Saves values by name, such that after an error or a sudden end the save before remains.
-    std::function<void(Variable& cost, Parameters const& all)> save = {};
-    std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
-
-    explicit operator bool() const noexcept { return save != nullptr || load != nullptr; }  ///< whether train saves
-};
-
-}  // namespace layer
-
-}  // namespace rowan::inline v0
-
-// rowan/train/detail/train_position.hpp: TrainPosition, where a training is.
-
-namespace rowan::inline v0::detail {
-
-/// What a save of a training has besides parameters and states: as the value `@position`, and those of the best epoch as
-/// `<name>@best`.
-struct TrainPosition {
-    std::int64_t epoch = 0, batches = 0, steps = 0;  // of the epoch, what has been read and made
-    double cost = 0;                                 // the sum of its steps'
-    std::int64_t since = 0;                          // epochs since the best one
-    double value = 0;                                // the metric of the best epoch
-    std::int64_t metric = 0;                         // a number for this metric
-    std::optional<Parameters> best = {};
-
-    /// `now`, and the position, which share the elements of both.
-    Parameters added_to(Parameters const& now) const;
-    /// Takes the position out of a save.
-    /// errors   GraphError if there is none
-    static TrainPosition taken_from(Parameters& saved);
-};
-
-/// errors   ValueError if `every` is negative or others save together than the `ranks` that train; GraphError if a function
-///          is missing
-void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/train_position_inl.hpp: definitions of rowan/train/detail/train_position.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
-
-ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
-    Parameters all = now.share();
-    auto const number = [](std::int64_t n) { return static_cast<double>(n); };
-    Value position;
-    position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
-                                                  value, number(best ? best->steps : -1), number(metric)}));
-    all.set(std::string(position_name), std::move(position));
-    if (!best) return all;
-    for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
-    return all;
-}
-
-ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
-    if (!saved.contains(position_name))
-        throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
-    auto const values = saved.get<double>(position_name).share();
-    std::vector<double> const numbers(values.begin(), values.end());
-    for (std::size_t const k : std::array<std::size_t, 6>{0, 1, 2, 4, 6, 7}) {
-        double const least = k == 6 ? -1.0 : 0.0;
-        if (numbers.size() != 8 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
-            std::floor(numbers[k]) != numbers[k])
-            throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
-    }
-    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers[k]); };
-    TrainPosition at{.epoch = integer(0),
-                     .batches = integer(1),
-                     .steps = integer(2),
-                     .cost = numbers[3],
-                     .since = integer(4),
-                     .value = numbers[5],
-                     .metric = integer(7)};
-    if (integer(6) >= 0) at.best.emplace().steps = integer(6);
-    Parameters rest;
-    rest.steps = saved.steps;
-    for (auto const& [name, v] : saved) {
-        if (name == position_name) continue;
-        bool const of_best = at.best && std::string_view(name).ends_with(best_suffix);
-        if (of_best)
-            at.best->set(name.substr(0, name.size() - best_suffix.size()), v.share());
-        else
-            rest.set(name, v.share());
-    }
-    saved = std::move(rest);
-    return at;
-}
-
-ROWAN_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
-    if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
-    if (checkpoint.save == nullptr || checkpoint.load == nullptr)
-        throw GraphError("options.checkpoint lacks the function save or load");
-    if (checkpoint.ranks != ranks)
-        throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
-                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/train/early_stop.hpp: layer::EarlyStop, which ends a training that no longer improves.
 
@@ -25652,99 +25603,696 @@ struct EarlyStop {
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/option_values.hpp: the options of optimizers and clippings, as attributes and as named values.
+// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
+
+namespace rowan::inline v0 {
+
+/// The settings of full.
+struct ConstantOptions {
+    Dims dims = {};    ///< the shape of the result
+    double value = 0;  ///< the value of every element
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
+};
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) {
+    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
+}
+
+struct full_family {
+    static constexpr std::string_view name = "full_";
+};
+
+/// Converts a number to an element.
+/// errors   ValueError if elements are integers and cannot represent the value
+template <class T>
+T as_element(double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
+        if (!is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return dtype<T>::narrow(constant<sum_t<T>>(value));
+}
+
+}  // namespace detail
+
+/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
+/// cost     one write
+template <class T, device D>
+Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
+    detail::ElementLoops<D>::check(exec);
+    typename Tensor<T, D>::shape_type shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] == UNK) detail::unknown_dim(i);
+        shape.push_back(static_cast<std::size_t>(dims[i]));
+    }
+    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
+}
+
+template <class T, class Device = Cpu>
+Tensor<T, Device> full(Dims const& dims, double value) {
+    return full<T>(Device{}, dims, value);
+}
+
+/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
+/// fill_f32 and so on.
+template <class T>
+struct full_op : detail::builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
+    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
+    static constexpr OpFamily family = OpFamily::full;
+    static constexpr bool compiled = detail::is_compiled_element<T>;
+
+    static constexpr VarSpec infer(ConstantOptions const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
+        return full<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
+
+namespace rowan::inline v0 {
+
+/// The settings of full_like.
+struct FullLikeOptions {
+    double value = 0;  ///< the value of every element
+    ROWAN_OPTIONS(FullLikeOptions, value)
+};
+
+/// See full; the shape and the element type are those of x.
+struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
+    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::constant;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
+        return spec::elementwise("full_like: x", x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
+        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/axis.hpp: axes of tensors as options give them.
 
 namespace rowan::inline v0::detail {
 
-/// Adds a number, an enumeration, a text, or what an optional or a list has of these, by name. Other types are left out.
-template <class V>
-void add_option(NamedValues& to, std::string_view name, V const& v) {
-    if constexpr (std::same_as<V, bool>) {
-        to.add(name, v);
-    } else if constexpr (std::convertible_to<V const&, std::string_view>) {
-        to.add(name, std::string_view(v));
-    } else if constexpr (std::floating_point<V>) {
-        to.add(name, static_cast<double>(v));
-    } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
-        to.add(name, static_cast<std::int64_t>(v));
-    } else if constexpr (requires {
-                             v.has_value();
-                             *v;
-                         }) {
-        if (v) add_option(to, name, *v);
-    } else if constexpr (requires { v.begin() != v.end(); }) {
-        std::size_t i = 0;
-        for (auto const& element : v)
-            add_option(to, std::string(name).append("[").append(std::to_string(i++)).append("]"), element);
-    }
+/// What is wrong with an axis that is not in [-rank, rank).
+inline std::string beyond_rank(std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
 }
 
-/// Adds the fields of a struct, by their names after `before`.
-template <has_fields A>
-void add_fields(NamedValues& to, char const* before, A const& a) {
-    each_field<A>([&](auto const& f) { add_option(to, std::string(before).append(f.name), a.*f.member); });
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
+    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
 }
 
-/// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
-template <class O>
-typename O::op::attributes operator_options(O const& o) {
-    if constexpr (requires { o.options(); }) {
-        return o.options();
+/// The axis counted from the first one; -1 is the last one.
+/// errors   IndexError if it is not in [-rank, rank)
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// The axis counted from the first one if there is such an axis, else as it is.
+constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    return axis < 0 && axis >= -dims ? axis + dims : axis;
+}
+
+/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
+template <class Options>
+constexpr Options axes_from_first(std::size_t rank, Options options) {
+    if constexpr (requires { options.axes; }) {
+        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
     } else {
-        return with_fields_of<typename O::op::attributes>(o);
+        options.axis = from_first(options.axis, rank);
+    }
+    return options;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
+
+namespace rowan::inline v0::detail {
+
+/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
+std::string part_name(char const* field, std::size_t k);
+std::string dim_name(std::string field, std::size_t axis);
+
+/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
+/// shapes.
+void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+
+/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
+template <class Check>
+constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
+    if (std::is_constant_evaluated()) {
+        check(field);
+    } else {
+        check(part_name(field, k).c_str());
     }
 }
 
-/// Checks the options of an optimizer that its function takes, but that no training wants: steps that raise the cost, and
-/// penalties that make parameters grow. Those that are not finite are left to the operator.
-/// errors   ValueError if the learning rate is negative or, of an operator of rowan's, a penalty is, or the momentum is
-///          not in [0, 1]
-template <class Op>
-void check_trains(typename Op::attributes const& a) {
-    auto const check = [](char const* field, double value) {
-        if (value < 0) throw ValueError(field, value, "0 or more");
-    };
-    if constexpr (requires { check("", a.learning_rate); }) check("learning_rate", a.learning_rate);
-    if constexpr (is_builtin<Op>) {
-        if constexpr (requires { a.weight_decay; }) check("weight_decay", a.weight_decay);
-        if constexpr (requires { a.momentum; }) {
-            check("momentum", a.momentum);
-            if (a.momentum > 1) throw ValueError("momentum", a.momentum, "a number in [0, 1]");
+/// Throws if there are no tensors to concatenate.
+constexpr void check_some(std::size_t parts) {
+    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
+/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
+/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// whole. The elements, not the parts, are divided among the threads.
+template <class F>
+void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+    std::vector<std::size_t> starts{0};
+    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
+    std::size_t const total = starts.back(), size = outer * total;
+    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
+        std::size_t row = begin / total;
+        std::size_t const after = begin % total;
+        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
+        while (begin < end) {
+            std::size_t const skipped = begin - row * total - starts[k];
+            std::size_t const count = std::min(end - begin, widths[k] - skipped);
+            f(k, row * widths[k] + skipped, begin, count);
+            begin += count;
+            if (++k == widths.size()) {
+                k = 0;
+                ++row;
+            }
         }
-        if constexpr (requires { a.l1; }) check("l1", a.l1);
-        if constexpr (requires { a.l2; }) check("l2", a.l2);
-    }
+    });
 }
 
-template <class O>
-concept returns_attributes = requires(O const& o) {
-    { o.options() } -> std::same_as<typename O::op::attributes>;
+/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
+/// rowan/thrust/op/detail/concat_split.hpp.
+template <class D>
+struct ConcatSplit {
+    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
 };
 
-/// Whether a struct names an operator and has its attributes.
-template <class O>
-concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<typename O::op::attributes>);
-
-/// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
-/// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
-template <class O>
-NamedValues option_values(O const& o) {
-    auto const attributes = operator_options(o);
-    NamedValues all;
-    all.add("", O::op::name);
-    if constexpr (has_fields<O>) {
-        add_fields(all, ".", o);
-    } else if constexpr (has_fields<typename O::op::attributes>) {
-        add_fields(all, ".", attributes);
-    } else if constexpr (requires { attributes.learning_rate; }) {
-        add_option(all, ".learning_rate", attributes.learning_rate);
+template <>
+struct ConcatSplit<Cpu> {
+    template <class T>
+    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
+                     std::vector<T const*> const& from, T* to) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from[k] + in, count, to + whole);
+        });
     }
-    if constexpr (
-        requires { attributes.decoupled; } && !requires { o.decoupled; })
-        add_option(all, ".decoupled", attributes.decoupled);
-    if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
-    return all;
+
+    template <class T>
+    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
+                    std::vector<T*> const& to) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from + whole, count, to[k] + in);
+        });
+    }
+};
+
+/// The parts of x along axis `at`; the sections have been checked.
+template <class T, class D, class Sections>
+std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
+    std::size_t const inner = product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T, D>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(new_tensor<T>(exec, shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
+    return parts;
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
+    return std::string(field).append("[").append(std::to_string(k)).append("]");
+}
+
+ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
+    return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs) {
+    auto const alike = [&](auto const& x) {
+        return std::ranges::count_if(inputs, [&](auto const& y) { return y.second == x.second; });
+    };
+    std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
+    auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
+    if (odd != inputs.end()) throw ShapeError(odd->first + ".shape()", odd->second, most);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/op/detail/lists.hpp: lists of tensors and row-sparse gradients, which kernels are given as a list of each kind.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f(i, x) with each part x of a list, in the order of the caller: part i is row-sparse if is_sparse[i].
+template <class T, class D, class F>
+void visit_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                std::vector<SelectedRows<T, D>> const& sparse, F const& f) {
+    for (std::size_t i = 0, k = 0; i < is_sparse.size(); ++i) is_sparse[i] ? f(i, sparse[k++]) : f(i, dense[i - k]);
+}
+
+/// Checks that the value of part i of the list `field`, a row-sparse gradient, has its number of rows.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, SelectedRows<T, D> const& g) {
+    try {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    } catch (ShapeError const&) {
+        rethrow_in(part_name(field, i));
+    }
+}
+/// Checks that part i of the list `field`, a tensor, has rank 1 or more.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, Tensor<T, D> const& x) {
+    check_rows(part_name(field, i).c_str(), x);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
+//
+// xtensor's functions take any argument by forwarding reference. A tensor derives from xtensor's classes, so that
+// unqualified calls find these functions too, and they would fit better than `Tensor<T> const&` if the tensor is not
+// const. Ours of the same names take a constrained `X&&` as well: of two that fit equally, the constrained one is
+// chosen.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_tensor<Tensor<T, Device>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<Tensor<T, Device>>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<SelectedRows<T, Device>>> = true;
+
+/// `X&&` is a tensor, or a list of tensors or gradients.
+template <class X>
+concept tensor_argument = is_tensor<std::remove_cvref_t<X>>;
+
+/// The same, but not `Tensor<T> const&`, for which there is another overload.
+template <class X>
+concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
+template <class D>
+struct Summands {
+    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
+};
+
+template <>
+struct Summands<Cpu> {
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
+        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
+        });
+    }
+
+    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
+        add(exec, x, out);
+        if (g.value().size() == 0) return;
+        RowPlan<> const plan(exec, g);
+        std::size_t const width = out.row_size();
+        RowSums<T>(exec, plan, g.value())
+            .run([](std::size_t) {},
+                 [&](std::size_t k, sum_t<T> const* sum) {
+                     std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
+                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                         store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
+                     });
+                 });
+    }
+
+    template <class T>
+    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
+        Buffer<std::int64_t> all;
+        all.reserve(rows);
+        T* to = value.data();
+        for (SelectedRows<T> const& g : x) {
+            all.insert(all.end(), g.rows().begin(), g.rows().end());
+            to = std::copy_n(g.value().data(), g.value().size(), to);
+        }
+        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+    }
+
+    /// The rows of g with other values.
+    template <class T>
+    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
+        return {g.height(), g.rows(), std::move(value)};
+    }
+
+private:
+    template <class V, class T>
+    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
+        V total = load<V>(x[0].data() + i);
+        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
+        return total;
+    }
+};
+
+/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
+template <class T, class D>
+void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
+                    std::vector<SelectedRows<T, D>> const& sparse) {
+    check_some(dense.size() + sparse.size());
+    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
+    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
+    auto const fits = [&](auto const& x) { return x.shape() == shape; };
+    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
+    std::vector<std::pair<std::string, std::string>> all;
+    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
+    for (auto const& g : sparse)
+        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
+    odd_shape(all);
+}
+
+}  // namespace detail
+
+/// The sum of tensors of the same shape, added in order.
+/// shapes   x of one or more, each [...] -> [...]
+/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
+    detail::check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
+    for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
+    auto out = detail::new_tensor<T>(exec, x[0].shape());
+    detail::Summands<D>::add(exec, x, out);
+    return out;
+}
+
+/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
+/// the result for its rows. Both have the same to_dense.
+/// shapes   all of one height and row shape -> the same, with the total number of rows
+/// errors   ShapeError if x is empty, or heights or row shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_summands("", std::vector<Tensor<T, D>>(), "x", x);
+    std::size_t rows = 0;
+    for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
+    auto shape = x[0].value().shape();
+    shape[0] = rows;
+    return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
+}
+
+/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
+/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
+/// that each element is narrowed once.
+/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
+/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
+///          of them and a sort
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
+    if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
+    detail::check_summands("dense", dense, "sparse", sparse);
+    if constexpr (detail::rounds_terms<T>) {
+        if (sparse.empty()) return sum(exec, dense);
+        for (auto const& summand : dense) detail::ElementLoops<D>::check(exec, summand);
+        auto const rows = sum(exec, sparse);
+        auto out = detail::new_tensor<T>(exec, dense[0].shape());
+        detail::Summands<D>::add(exec, dense, rows, out);
+        return out;
+    } else {
+        auto out = sum(exec, dense);
+        for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+        return out;
+    }
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
+template <class X, class T>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
+
+struct sum_grad_op;
+
+/// See sum. The result is dense if any input is dense.
+struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr unsigned row_inputs = ~0u;
+    static constexpr Linearity linearity = Linearity::sum;
+    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sum: x", k, [&](char const* name) {
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+                out.type = VarType::LOD_TENSOR;
+                out.lod_level = x[k].lod_level;
+            }
+        }
+        return out;
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        std::vector<std::pair<std::string, std::string>> shapes;
+        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
+            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
+            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
+        });
+        detail::odd_shape(shapes);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+        return sum(exec, x, sparse);
+    }
+};
+
+/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
+/// that gradient.
+struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "sum_grad";
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
+        std::vector<Tensor<T, D>> grads;
+        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
+        return grads;
+    }
+    template <class T, class D>
+    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
+        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
+        Tensor<T, D> const& out_grad) {
+        std::vector<SelectedRows<T, D>> grads;
+        for (auto const& g : sparse)
+            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
+        return {run(exec, x, out_grad), std::move(grads)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
+
+namespace rowan::inline v0 {
+
+/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
+/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
+/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
+///          dtype<T>::sum is another type than T (not for integers)
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
+    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(g.device(), g);
+}
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+
+namespace rowan::inline v0 {
+
+/// See to_dense; in a net, of a gradient.
+struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
+        return spec::with_dims(x, x.dims);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
+        return to_dense(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
+
+namespace rowan::inline v0::detail {
+
+/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
+/// The operators by which gradients of one element type are filled, summed and made dense on a device.
+struct GradientKernels {
+    std::int32_t dtype;  ///< dtype<T>::wire
+    std::string_view name;
+    op_kernel const &fill, &sum, &to_dense;
+};
+template <class T, class Device>
+GradientKernels gradient_kernels() {
+    return {dtype<T>::wire, dtype<T>::name, kernel_of<full_like_op, Device, T>::value,
+            kernel_of<sum_op, Device, T>::value, kernel_of<to_dense_op, Device, T>::value};
+}
+
+/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of one type.
+class GradientMaker {
+public:
+    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
+    GradientMaker(GradientKernels const& kernels, Scope& scope, std::string target)
+        : kernels_(kernels), scope_(scope), target_(std::move(target)) {}
+
+    /// Requests the gradient of a variable.
+    void want(Variable const& v) { wanted_.insert(&v); }
+    bool wants(Variable const& v) const { return wanted_.contains(&v); }
+
+    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
+    /// are not differentiable.
+    ROWAN_IF_CALLED void spread(std::span<Operator* const> order);
+
+    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+
+    ROWAN_IF_CALLED Variable& fill(Variable& like, double value);
+
+    /// The sum of the gradients collected for a variable, or nullptr if there are none.
+    ROWAN_IF_CALLED Variable* gradient(Variable const& v);
+
+    /// The gradients collected for a variable, not summed.
+    ROWAN_IF_CALLED std::vector<Variable*> parts(Variable const& v) const;
+
+    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
+    /// errors   GraphError if it has no gradient for a requested input
+    ROWAN_IF_CALLED void differentiate(Operator& op);
+
+private:
+    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of that type, else an empty value.
+    ROWAN_IF_CALLED Variable& zeros(Variable& like);
+
+    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
+    ROWAN_IF_CALLED Variable& dense(Variable const& result, Variable& gradient);
+
+    // Whether a gradient flows to the elements of input i.
+    bool wants_input(Operator const& op, std::size_t i) const {
+        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
+    }
+
+    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
+    ROWAN_IF_CALLED std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
+
+    GradientKernels kernels_;
+    Scope& scope_;
+    std::string target_;
+    std::unordered_set<Variable const*> wanted_;
+    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
+};
 
 }  // namespace rowan::inline v0::detail
 
@@ -27323,686 +27871,20 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
-
-namespace rowan::inline v0 {
-
-/// The settings of full.
-struct ConstantOptions {
-    Dims dims = {};    ///< the shape of the result
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(ConstantOptions, dims, value)
-};
-
-namespace detail {
-
-[[noreturn]] inline void unknown_dim(std::size_t i) {
-    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
-}
-
-struct full_family {
-    static constexpr std::string_view name = "full_";
-};
-
-/// Converts a number to an element.
-/// errors   ValueError if elements are integers and cannot represent the value
-template <class T>
-T as_element(double value) {
-    if constexpr (std::integral<sum_t<T>>) {
-        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
-        if (!is_whole<I>(value))
-            throw ValueError("value", value,
-                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
-    }
-    return dtype<T>::narrow(constant<sum_t<T>>(value));
-}
-
-}  // namespace detail
-
-/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
-/// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
-/// cost     one write
-template <class T, device D>
-Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
-    detail::ElementLoops<D>::check(exec);
-    typename Tensor<T, D>::shape_type shape;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (dims[i] == UNK) detail::unknown_dim(i);
-        shape.push_back(static_cast<std::size_t>(dims[i]));
-    }
-    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
-}
-
-template <class T, class Device = Cpu>
-Tensor<T, Device> full(Dims const& dims, double value) {
-    return full<T>(Device{}, dims, value);
-}
-
-/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
-/// fill_f32 and so on.
-template <class T>
-struct full_op : detail::builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
-    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
-    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
-    static constexpr OpFamily family = OpFamily::full;
-    static constexpr bool compiled = detail::is_compiled_element<T>;
-
-    static constexpr VarSpec infer(ConstantOptions const& a) {
-        for (std::size_t i = 0; i < a.dims.size(); ++i) {
-            if (a.dims[i] == UNK) detail::unknown_dim(i);
-        }
-        return tensor_spec<T>(a.dims);
-    }
-
-    template <class D>
-    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
-        return full<T>(exec, a.dims, a.value);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
-
-namespace rowan::inline v0 {
-
-/// The settings of full_like.
-struct FullLikeOptions {
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(FullLikeOptions, value)
-};
-
-/// See full; the shape and the element type are those of x.
-struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
-    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr Linearity linearity = Linearity::constant;
-    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
-        return spec::elementwise("full_like: x", x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
-        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
-    }
-
-    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-    template <class T, class D>
-    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/axis.hpp: axes of tensors as options give them.
-
-namespace rowan::inline v0::detail {
-
-/// What is wrong with an axis that is not in [-rank, rank).
-inline std::string beyond_rank(std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
-}
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
-    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
-}
-
-/// The axis counted from the first one; -1 is the last one.
-/// errors   IndexError if it is not in [-rank, rank)
-constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
-    auto const dims = static_cast<std::int64_t>(rank);
-    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
-    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
-}
-
-/// The axis counted from the first one if there is such an axis, else as it is.
-constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
-    auto const dims = static_cast<std::int64_t>(rank);
-    return axis < 0 && axis >= -dims ? axis + dims : axis;
-}
-
-/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
-template <class Options>
-constexpr Options axes_from_first(std::size_t rank, Options options) {
-    if constexpr (requires { options.axes; }) {
-        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
-    } else {
-        options.axis = from_first(options.axis, rank);
-    }
-    return options;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
-
-namespace rowan::inline v0::detail {
-
-/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
-std::string part_name(char const* field, std::size_t k);
-std::string dim_name(std::string field, std::size_t axis);
-
-/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
-/// shapes.
-void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
-
-/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
-template <class Check>
-constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
-    if (std::is_constant_evaluated()) {
-        check(field);
-    } else {
-        check(part_name(field, k).c_str());
-    }
-}
-
-/// Throws if there are no tensors to concatenate.
-constexpr void check_some(std::size_t parts) {
-    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
-}
-
-/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
-/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
-/// whole. The elements, not the parts, are divided among the threads.
-template <class F>
-void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
-    std::vector<std::size_t> starts{0};
-    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
-    std::size_t const total = starts.back(), size = outer * total;
-    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
-        std::size_t row = begin / total;
-        std::size_t const after = begin % total;
-        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
-        while (begin < end) {
-            std::size_t const skipped = begin - row * total - starts[k];
-            std::size_t const count = std::min(end - begin, widths[k] - skipped);
-            f(k, row * widths[k] + skipped, begin, count);
-            begin += count;
-            if (++k == widths.size()) {
-                k = 0;
-                ++row;
-            }
-        }
-    });
-}
-
-/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
-/// rowan/thrust/op/detail/concat_split.hpp.
-template <class D>
-struct ConcatSplit {
-    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct ConcatSplit<Cpu> {
-    template <class T>
-    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
-                     std::vector<T const*> const& from, T* to) {
-        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-            std::copy_n(from[k] + in, count, to + whole);
-        });
-    }
-
-    template <class T>
-    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
-                    std::vector<T*> const& to) {
-        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-            std::copy_n(from + whole, count, to[k] + in);
-        });
-    }
-};
-
-/// The parts of x along axis `at`; the sections have been checked.
-template <class T, class D, class Sections>
-std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
-    std::size_t const inner = product_from(x.shape(), at + 1);
-    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
-    std::vector<Tensor<T, D>> parts;
-    std::vector<T*> to;
-    std::vector<std::size_t> widths;
-    for (std::size_t k = 0; k < sections.size(); ++k) {
-        auto shape = x.shape();
-        shape[at] = static_cast<std::size_t>(sections[k]);
-        parts.push_back(new_tensor<T>(exec, shape));
-        to.push_back(parts.back().data());
-        widths.push_back(shape[at] * inner);
-    }
-    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
-    return parts;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
+// rowan/graph/detail/gradient_maker_inl.hpp: definitions of rowan/graph/detail/gradient_maker.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
-    return std::string(field).append("[").append(std::to_string(k)).append("]");
-}
-
-ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
-    return field.append(".shape(").append(std::to_string(axis)).append(")");
-}
-
-ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs) {
-    auto const alike = [&](auto const& x) {
-        return std::ranges::count_if(inputs, [&](auto const& y) { return y.second == x.second; });
-    };
-    std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
-    auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
-    if (odd != inputs.end()) throw ShapeError(odd->first + ".shape()", odd->second, most);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/detail/lists.hpp: lists of tensors and row-sparse gradients, which kernels are given as a list of each kind.
-
-namespace rowan::inline v0::detail {
-
-/// Calls f(i, x) with each part x of a list, in the order of the caller: part i is row-sparse if is_sparse[i].
-template <class T, class D, class F>
-void visit_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
-                std::vector<SelectedRows<T, D>> const& sparse, F const& f) {
-    for (std::size_t i = 0, k = 0; i < is_sparse.size(); ++i) is_sparse[i] ? f(i, sparse[k++]) : f(i, dense[i - k]);
-}
-
-/// Checks that the value of part i of the list `field`, a row-sparse gradient, has its number of rows.
-template <class T, class D>
-void check_gradient(char const* field, std::size_t i, SelectedRows<T, D> const& g) {
-    try {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    } catch (ShapeError const&) {
-        rethrow_in(part_name(field, i));
-    }
-}
-/// Checks that part i of the list `field`, a tensor, has rank 1 or more.
-template <class T, class D>
-void check_gradient(char const* field, std::size_t i, Tensor<T, D> const& x) {
-    check_rows(part_name(field, i).c_str(), x);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
-//
-// xtensor's functions take any argument by forwarding reference. A tensor derives from xtensor's classes, so that
-// unqualified calls find these functions too, and they would fit better than `Tensor<T> const&` if the tensor is not
-// const. Ours of the same names take a constrained `X&&` as well: of two that fit equally, the constrained one is
-// chosen.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class X>
-inline constexpr bool is_tensor = false;
-template <class T, class Device>
-inline constexpr bool is_tensor<Tensor<T, Device>> = true;
-template <class T, class Device>
-inline constexpr bool is_tensor<std::vector<Tensor<T, Device>>> = true;
-template <class T, class Device>
-inline constexpr bool is_tensor<std::vector<SelectedRows<T, Device>>> = true;
-
-/// `X&&` is a tensor, or a list of tensors or gradients.
-template <class X>
-concept tensor_argument = is_tensor<std::remove_cvref_t<X>>;
-
-/// The same, but not `Tensor<T> const&`, for which there is another overload.
-template <class X>
-concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
-template <class D>
-struct Summands {
-    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
-};
-
-template <>
-struct Summands<Cpu> {
-    template <class T>
-    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
-        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
-                store(total_at<V>(x, begin + i), out.data() + begin + i);
-            });
-        });
-    }
-
-    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
-    template <class T>
-    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
-        add(exec, x, out);
-        if (g.value().size() == 0) return;
-        RowPlan<> const plan(exec, g);
-        std::size_t const width = out.row_size();
-        RowSums<T>(exec, plan, g.value())
-            .run([](std::size_t) {},
-                 [&](std::size_t k, sum_t<T> const* sum) {
-                     std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
-                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
-                         store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
-                     });
-                 });
-    }
-
-    template <class T>
-    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
-        Buffer<std::int64_t> all;
-        all.reserve(rows);
-        T* to = value.data();
-        for (SelectedRows<T> const& g : x) {
-            all.insert(all.end(), g.rows().begin(), g.rows().end());
-            to = std::copy_n(g.value().data(), g.value().size(), to);
-        }
-        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
-    }
-
-    /// The rows of g with other values.
-    template <class T>
-    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
-        return {g.height(), g.rows(), std::move(value)};
-    }
-
-private:
-    template <class V, class T>
-    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
-        V total = load<V>(x[0].data() + i);
-        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
-        return total;
-    }
-};
-
-/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
-template <class T, class D>
-void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
-                    std::vector<SelectedRows<T, D>> const& sparse) {
-    check_some(dense.size() + sparse.size());
-    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
-    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
-    auto const fits = [&](auto const& x) { return x.shape() == shape; };
-    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
-    std::vector<std::pair<std::string, std::string>> all;
-    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
-    for (auto const& g : sparse)
-        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
-    odd_shape(all);
-}
-
-}  // namespace detail
-
-/// The sum of tensors of the same shape, added in order.
-/// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
-/// cost     one read of each and one write of the result
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
-    detail::check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
-    for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
-    auto out = detail::new_tensor<T>(exec, x[0].shape());
-    detail::Summands<D>::add(exec, x, out);
-    return out;
-}
-
-/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
-/// the result for its rows. Both have the same to_dense.
-/// shapes   all of one height and row shape -> the same, with the total number of rows
-/// errors   ShapeError if x is empty, or heights or row shapes differ
-/// cost     one read of each and one write of the result
-template <class T, device D>
-SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
-    detail::ElementLoops<D>::check(exec);
-    detail::check_summands("", std::vector<Tensor<T, D>>(), "x", x);
-    std::size_t rows = 0;
-    for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
-    auto shape = x[0].value().shape();
-    shape[0] = rows;
-    return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
-}
-
-/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
-/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
-/// that each element is narrowed once.
-/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
-/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
-///          of them and a sort
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
-    if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
-    detail::check_summands("dense", dense, "sparse", sparse);
-    if constexpr (detail::rounds_terms<T>) {
-        if (sparse.empty()) return sum(exec, dense);
-        for (auto const& summand : dense) detail::ElementLoops<D>::check(exec, summand);
-        auto const rows = sum(exec, sparse);
-        auto out = detail::new_tensor<T>(exec, dense[0].shape());
-        detail::Summands<D>::add(exec, dense, rows, out);
-        return out;
-    } else {
-        auto out = sum(exec, dense);
-        for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
-        return out;
-    }
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
-template <class X, class T>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
-
-struct sum_grad_op;
-
-/// See sum. The result is dense if any input is dense.
-struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr unsigned row_inputs = ~0u;
-    static constexpr Linearity linearity = Linearity::sum;
-    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(std::span<VarSpec const> x) {
-        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
-        VarSpec out = x[0];
-        for (std::size_t k = 1; k < x.size(); ++k) {
-            detail::with_part_name("sum: x", k, [&](char const* name) {
-                spec::same_dtype(name, x[k], out);
-                out.dims = spec::same_dims(name, x[k], out);
-            });
-            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
-                out.type = VarType::LOD_TENSOR;
-                out.lod_level = x[k].lod_level;
-            }
-        }
-        return out;
-    }
-
-    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
-    template <class T, class D>
-    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
-                           std::vector<SelectedRows<T, D>> const& sparse) {
-        std::vector<std::pair<std::string, std::string>> shapes;
-        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
-            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
-            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
-        });
-        detail::odd_shape(shapes);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
-        return sum(exec, x);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
-        return sum(exec, x);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
-        return sum(exec, x, sparse);
-    }
-};
-
-/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
-/// that gradient.
-struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sum_grad";
-
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
-
-    template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
-        std::vector<Tensor<T, D>> grads;
-        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
-        return grads;
-    }
-    template <class T, class D>
-    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
-        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
-        Tensor<T, D> const& out_grad) {
-        std::vector<SelectedRows<T, D>> grads;
-        for (auto const& g : sparse)
-            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
-        return {run(exec, x, out_grad), std::move(grads)};
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
-
-namespace rowan::inline v0 {
-
-/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
-/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
-/// shapes   g -> [height, ...]
-/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
-///          dtype<T>::sum is another type than T (not for integers)
-template <class T, device D>
-Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
-    return dense;
-}
-
-template <class T, class Device>
-Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(g.device(), g);
-}
-
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
-
-namespace rowan::inline v0 {
-
-/// See to_dense; in a net, of a gradient.
-struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return spec::with_dims(x, x.dims);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
-        return to_dense(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
-
-namespace rowan::inline v0::detail {
-
-/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
-inline bool all_row_sparse(std::span<Variable* const> gradients) {
-    return !gradients.empty() &&
-           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-}
-
-/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of T.
-template <class T, class Device>
-class GradientMaker {
-public:
-    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
-    GradientMaker(Scope& scope, std::string target) : scope_(scope), target_(std::move(target)) {}
-
-    /// Requests the gradient of a variable.
-    void want(Variable const& v) { wanted_.insert(&v); }
-    bool wants(Variable const& v) const { return wanted_.contains(&v); }
-
-    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
-    /// are not differentiable.
-    void spread(std::span<Operator* const> order);
-
-    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
-
-    Variable& fill(Variable& like, double value);
-
-    /// The sum of the gradients collected for a variable, or nullptr if there are none.
-    Variable* gradient(Variable const& v);
-
-    /// The gradients collected for a variable, not summed.
-    std::vector<Variable*> parts(Variable const& v) const;
-
-    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
-    /// errors   GraphError if it has no gradient for a requested input
-    void differentiate(Operator& op);
-
-private:
-    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
-    Variable& zeros(Variable& like);
-
-    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
-    Variable& dense(Variable const& result, Variable& gradient);
-
-    // Whether a gradient flows to the elements of input i.
-    bool wants_input(Operator const& op, std::size_t i) const {
-        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
-    }
-
-    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
-    std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
-
-    Scope& scope_;
-    std::string target_;
-    std::unordered_set<Variable const*> wanted_;
-    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
-};
-
-template <class T, class Device>
-void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void GradientMaker::spread(std::span<Operator* const> order) {
     for (Operator const* op : order) {
         bool reaches = false;
         for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
@@ -28013,33 +27895,29 @@ void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
     }
 }
 
-template <class T, class Device>
-Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
-    return *scope_.new_op<full_like_op, Device, T>({&like}, {value}).outputs[0];
+ROWAN_CALLED_FUNCTION Variable& GradientMaker::fill(Variable& like, double value) {
+    return *scope_.new_op(kernels_.fill, {&like}, owned(FullLikeOptions{value})).outputs[0];
 }
 
-template <class T, class Device>
-Variable* GradientMaker<T, Device>::gradient(Variable const& v) {
+ROWAN_CALLED_FUNCTION Variable* GradientMaker::gradient(Variable const& v) {
     auto const found = parts_.find(&v);
     if (found == parts_.end()) return nullptr;
     auto& parts = found->second;
     if (parts.size() > 1) {
         bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {
-            (arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts) : scope_.new_op<sum_op, Device, T>(parts))
-                .outputs[0]};
+        parts = {(arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts)
+                         : scope_.new_op(kernels_.sum, parts, owned(no_attributes{})))
+                     .outputs[0]};
     }
     return parts[0];
 }
 
-template <class T, class Device>
-std::vector<Variable*> GradientMaker<T, Device>::parts(Variable const& v) const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
     auto const found = parts_.find(&v);
     return found == parts_.end() ? std::vector<Variable*>() : found->second;
 }
 
-template <class T, class Device>
-void GradientMaker<T, Device>::differentiate(Operator& op) {
+ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
     std::vector<Variable*> out_grads;
     for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
@@ -28098,27 +27976,25 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     }
 }
 
-template <class T, class Device>
-Variable& GradientMaker<T, Device>::zeros(Variable& like) {
+ROWAN_CALLED_FUNCTION Variable& GradientMaker::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
-    if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
+    if (spec.type == VarType::LOD_TENSOR && spec.dtype == kernels_.dtype) return fill(like, 0.0);
     return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
 }
 
-template <class T, class Device>
-Variable& GradientMaker<T, Device>::dense(Variable const& result, Variable& gradient) {
+ROWAN_CALLED_FUNCTION Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
     VarSpec const& spec = gradient.spec();
     if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
-    if (spec.dtype != dtype<T>::wire)
+    if (spec.dtype != kernels_.dtype)
         throw GraphError(std::string("the gradient of ")
                              .append(describe(result))
                              .append(", a table that an operator computes, must have elements of ")
-                             .append(dtype<T>::name));
-    return *scope_.new_op<to_dense_op, Device, T>({&gradient}).outputs[0];
+                             .append(kernels_.name));
+    return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
 }
 
-template <class T, class Device>
-std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op, std::span<grad_kernel const> rules) const {
+ROWAN_CALLED_FUNCTION std::vector<bool> GradientMaker::needed_rules(Operator const& op,
+                                                                    std::span<grad_kernel const> rules) const {
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;
@@ -28138,10 +28014,9 @@ std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op, std
     return needed;
 }
 
-ROWAN_TEMPLATE(class GradientMaker<float, Cpu>)
-ROWAN_TEMPLATE(class GradientMaker<double, Cpu>)
-
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
 
@@ -28152,6 +28027,12 @@ struct ParameterGradient {
     Variable* parameter;  ///< the parameter
     Variable* gradient;   ///< its gradient, in the scope passed to append_backward
 };
+
+namespace detail {
+/// append_backward, with the operators of an element type.
+ROWAN_IF_CALLED std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
+                                                                Scope& scope);
+}  // namespace detail
 
 /// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
@@ -28164,11 +28045,31 @@ struct ParameterGradient {
 ///          and sums
 template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
-    auto const order = detail::trace(std::array{&cost});
-    detail::GradientMaker<T, Device> maker(scope, detail::describe(cost));
+    return detail::append_gradients(detail::gradient_kernels<T, Device>(), cost, scope);
+}
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost) {
+    return append_backward<T, Device>(cost, cost.scope());
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/backward_inl.hpp: definitions of rowan/graph/backward.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <array>
+#include <unordered_set>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
+                                                                      Scope& scope) {
+    auto const order = trace(std::array{&cost});
+    GradientMaker maker(kernels, scope, describe(cost));
     std::unordered_set<Variable const*> moving;  // such as a moving mean
-    for (Operator const* op : order)
-        detail::each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
+    for (Operator const* op : order) each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
     for (Operator const* op : order) {
         for (Variable const* v : op->inputs) {
             if (v->role() == Role::parameter && !moving.contains(v)) maker.want(*v);
@@ -28176,8 +28077,8 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     }
     maker.spread(order);
     if (!maker.wants(cost))
-        throw GraphError(detail::describe(cost).append(" does not depend on a parameter: there is nothing to train"));
-    detail::ScopeRollback added(scope);
+        throw GraphError(describe(cost).append(" does not depend on a parameter: there is nothing to train"));
+    ScopeRollback added(scope);
     maker.add(cost, maker.fill(cost, 1.0));
     for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
     std::vector<ParameterGradient> gradients;
@@ -28191,15 +28092,10 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     added.keep();
     return gradients;
 }
-template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost) {
-    return append_backward<T, Device>(cost, cost.scope());
-}
 
-ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<float, Cpu>(Variable&, Scope&))
-ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Variable&, Scope&))
+}  // namespace rowan::inline v0::detail
 
-}  // namespace rowan::inline v0
+#endif
 
 // rowan/op/elementwise/clip.hpp: clip, elements clamped to an interval.
 
@@ -28928,6 +28824,102 @@ private:
         return true;
     }
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/option_values.hpp: the options of optimizers and clippings, as attributes and as named values.
+
+namespace rowan::inline v0::detail {
+
+/// Adds a number, an enumeration, a text, or what an optional or a list has of these, by name. Other types are left out.
+template <class V>
+void add_option(NamedValues& to, std::string_view name, V const& v) {
+    if constexpr (std::same_as<V, bool>) {
+        to.add(name, v);
+    } else if constexpr (std::convertible_to<V const&, std::string_view>) {
+        to.add(name, std::string_view(v));
+    } else if constexpr (std::floating_point<V>) {
+        to.add(name, static_cast<double>(v));
+    } else if constexpr (std::integral<V> || std::is_enum_v<V>) {
+        to.add(name, static_cast<std::int64_t>(v));
+    } else if constexpr (requires {
+                             v.has_value();
+                             *v;
+                         }) {
+        if (v) add_option(to, name, *v);
+    } else if constexpr (requires { v.begin() != v.end(); }) {
+        std::size_t i = 0;
+        for (auto const& element : v)
+            add_option(to, std::string(name).append("[").append(std::to_string(i++)).append("]"), element);
+    }
+}
+
+/// Adds the fields of a struct, by their names after `before`.
+template <has_fields A>
+void add_fields(NamedValues& to, char const* before, A const& a) {
+    each_field<A>([&](auto const& f) { add_option(to, std::string(before).append(f.name), a.*f.member); });
+}
+
+/// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
+template <class O>
+typename O::op::attributes operator_options(O const& o) {
+    if constexpr (requires { o.options(); }) {
+        return o.options();
+    } else {
+        return with_fields_of<typename O::op::attributes>(o);
+    }
+}
+
+/// Checks the options of an optimizer that its function takes, but that no training wants: steps that raise the cost, and
+/// penalties that make parameters grow. Those that are not finite are left to the operator.
+/// errors   ValueError if the learning rate is negative or, of an operator of rowan's, a penalty is, or the momentum is
+///          not in [0, 1]
+template <class Op>
+void check_trains(typename Op::attributes const& a) {
+    auto const check = [](char const* field, double value) {
+        if (value < 0) throw ValueError(field, value, "0 or more");
+    };
+    if constexpr (requires { check("", a.learning_rate); }) check("learning_rate", a.learning_rate);
+    if constexpr (is_builtin<Op>) {
+        if constexpr (requires { a.weight_decay; }) check("weight_decay", a.weight_decay);
+        if constexpr (requires { a.momentum; }) {
+            check("momentum", a.momentum);
+            if (a.momentum > 1) throw ValueError("momentum", a.momentum, "a number in [0, 1]");
+        }
+        if constexpr (requires { a.l1; }) check("l1", a.l1);
+        if constexpr (requires { a.l2; }) check("l2", a.l2);
+    }
+}
+
+template <class O>
+concept returns_attributes = requires(O const& o) {
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+/// Whether a struct names an operator and has its attributes.
+template <class O>
+concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<typename O::op::attributes>);
+
+/// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
+/// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
+template <class O>
+NamedValues option_values(O const& o) {
+    auto const attributes = operator_options(o);
+    NamedValues all;
+    all.add("", O::op::name);
+    if constexpr (has_fields<O>) {
+        add_fields(all, ".", o);
+    } else if constexpr (has_fields<typename O::op::attributes>) {
+        add_fields(all, ".", attributes);
+    } else if constexpr (requires { attributes.learning_rate; }) {
+        add_option(all, ".learning_rate", attributes.learning_rate);
+    }
+    if constexpr (
+        requires { attributes.decoupled; } && !requires { o.decoupled; })
+        add_option(all, ".decoupled", attributes.decoupled);
+    if constexpr (requires { typename O::deferred; }) add_option(all, ".deferred", true);
+    return all;
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -30979,57 +30971,32 @@ struct ParameterUpdate {
     std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
 };
 
+/// What the update of a parameter needs of an element type on a device.
+struct UpdatedType {
+    std::int32_t dtype;  ///< dtype<T>::wire
+    void (*zeros)(Value&, Dims const&, AnyExec);
+    void (*bring)(Value&, AnyExec, bool);
+};
 template <class T, class Device>
-LoDTensor<T, Device> zeros_of(Dims const& dims, AnyExec exec = {}) {
+void set_zeros(Value& value, Dims const& dims, AnyExec exec) {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+    value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.or_default<Device>(), shape)));
 }
-
-/// Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
-/// has one element for each row.
 template <class T, class Device>
-ParameterUpdate add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                           Attributes attributes) {
-    using S = kept_t<T>;
-    ParameterUpdate update{};
-    Dims dims = g.parameter->spec().dims;
-    if (row_states) dims = {dims[0]};
-    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
-    if (some_rows) dims[0] = UNK;
-    auto const empty = std::make_shared<std::vector<Value>>(kernel.inputs.size());  // on no rows
-    auto const add_empty = [&]<class E>(std::type_identity<E>, std::size_t i, Dims none) {
-        none[0] = 0;
-        (*empty)[i].set(zeros_of<E, Device>(none));
-    };
-    std::vector<Variable*> inputs{g.parameter};
-    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
-        std::string name(g.parameter->name());
-        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
-        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
-        state.bring = &bring<S, Device>;
-        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
-                                                                  AnyExec exec) {
-            Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
-            value.set(zeros_of<S, Device>(all, exec));
-        };
-        update.states.push_back(&state);
-        inputs.push_back(&state);
-        add_empty(std::type_identity<S>{}, i, dims);
-    }
-    inputs.push_back(g.gradient);
-    for (std::size_t const i : {std::size_t{0}, inputs.size() - 1})
-        add_empty(std::type_identity<T>{}, i, g.parameter->spec().dims);
-    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
-    update.check = [op = update.op, empty] {
-        Device exec{};
-        std::vector<Value*> in;
-        for (Value& value : *empty) in.push_back(&value);
-        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
-    };
-    return update;
-}
+inline constexpr UpdatedType updated_type{dtype<T>::wire, &set_zeros<T, Device>, &bring<T, Device>};
+
+/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row. The check of
+/// the update is left to the caller: it runs the operator on the values returned, which have no rows.
+struct AddedStates {
+    ParameterUpdate update;
+    std::shared_ptr<std::vector<Value>> no_rows;
+};
+/// Runs an operator on values that have no rows.
+ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
+ROWAN_IF_CALLED AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
+                                       bool row_states, Attributes attributes, UpdatedType const& param,
+                                       UpdatedType const& state);
 
 /// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
 /// optimizer has it.
@@ -31052,17 +31019,18 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<Op::updates::size - 1>{});
-    auto update = add_states<T, Device>(
-        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    constexpr bool row_states = requires { O::one_state_per_row; };
+    auto [update, no_rows] =
+        add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     if constexpr (requires { requires Op::begins_with_param; }) {
         update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
-    update.check = [attributes, check = std::move(update.check)] {
+    update.check = [attributes, op = update.op, no_rows = std::move(no_rows)] {
         check_trains<Op>(*attributes);
-        check();
+        run_checked(Device{}, *op, *no_rows);
     };
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     double rate = 1.0;
@@ -31082,6 +31050,42 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     return update;
 }
 
+/// layer::OptimizerOn a device, without the device.
+class AnyOptimizer {
+public:
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
+    /// one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
+    /// cost     O(number of types), plus one operator
+    ROWAN_IF_CALLED void densify(Scope& scope, ParameterGradient& g) const;
+
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names; the scope then is as before
+    /// cost     O(number of types), plus one operator and its states
+    ROWAN_IF_CALLED ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
+
+    /// The name and the options, which ranks that train together compare.
+    NamedValues const& values() const noexcept { return values_; }
+
+protected:
+    struct Kind {
+        std::int32_t wire;
+        std::function<ParameterUpdate(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
+    };
+    AnyOptimizer(std::string types, NamedValues values) : types_(std::move(types)), values_(std::move(values)) {}
+
+    std::vector<Kind> kinds_;
+
+private:
+    ROWAN_IF_CALLED Kind const& kind_for(ParameterGradient const& g) const;
+
+    std::string types_;  // their names
+    NamedValues values_;
+};
+
 }  // namespace detail
 
 namespace layer {
@@ -31095,7 +31099,7 @@ using trained_dtypes = std::conditional_t<rowan::detail::is_builtin<typename O::
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
-class OptimizerOn {
+class OptimizerOn : public rowan::detail::AnyOptimizer {
 public:
     /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
@@ -31108,31 +31112,7 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
-    /// one, which it adds to the scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
-    ///          SelectedRows, whose rows are updated only where they have a gradient
-    /// cost     O(number of types), plus one operator
-    void densify(Scope& scope, ParameterGradient& g) const;
-
-    /// Adds the operator that updates a parameter, and its states, to a scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
-    ///          already has states of these names; the scope then is as before
-    /// cost     O(number of types), plus one operator and its states
-    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
-
-    /// The name and the options, which ranks that train together compare.
-    rowan::detail::NamedValues const& values() const noexcept { return values_; }
-
 private:
-    struct Kind {
-        std::int32_t wire;
-        std::function<rowan::detail::ParameterUpdate(Scope&, ParameterGradient const&)> make;
-        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
-    };
-
-    Kind const& kind_for(ParameterGradient const& g) const;
-
     /// Whether the optimizer is Deferred, of another one.
     template <class O>
     static constexpr bool is_deferred = requires {
@@ -31151,16 +31131,12 @@ private:
         }
         return nullptr;
     }
-
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
-    rowan::detail::NamedValues values_;
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
-    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
+    : AnyOptimizer(rowan::detail::dtype_list<T...>(), rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back({dtype<T>::wire,
@@ -31175,38 +31151,9 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
      ...);
 }
 
-template <class Device>
-void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
-    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-    auto const dense = kind_for(g).dense;
-    if (dense == nullptr) return;
-    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
-                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
-    g.gradient = dense(scope, *g.gradient);
-}
-
-template <class Device>
-rowan::detail::ParameterUpdate OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const {
-    rowan::detail::ScopeRollback added(scope);
-    auto update = kind_for(g).make(scope, g);
-    added.keep();
-    return update;
-}
-
-template <class Device>
-auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == g.parameter->spec().dtype) return kind;
-    }
-    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-}
-
 /// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;
 
-ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
@@ -31223,7 +31170,130 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace rowan::inline v0
 
+// rowan/train/optimizer_inl.hpp: definitions of rowan/train/optimizer.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
+                                             bool row_states, Attributes attributes, UpdatedType const& param,
+                                             UpdatedType const& state) {
+    ParameterUpdate update{};
+    Dims dims = g.parameter->spec().dims;
+    if (row_states) dims = {dims[0]};
+    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
+    if (some_rows) dims[0] = UNK;
+    auto no_rows = std::make_shared<std::vector<Value>>(kernel.inputs.size());
+    auto const add_empty = [&](UpdatedType const& type, std::size_t i, Dims none) {
+        none[0] = 0;
+        type.zeros((*no_rows)[i], none, {});
+    };
+    std::vector<Variable*> inputs{g.parameter};
+    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
+        std::string name(g.parameter->name());
+        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
+        Variable& v =
+            scope.new_var(name, {.type = VarType::LOD_TENSOR, .dtype = state.dtype, .dims = dims}, Role::state);
+        v.bring = state.bring;
+        v.initialize = [dims, some_rows, param = g.parameter, zeros = state.zeros](
+                           Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            Dims all = dims;  // a row for each of the parameter's
+            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
+            zeros(value, all, exec);
+        };
+        update.states.push_back(&v);
+        inputs.push_back(&v);
+        add_empty(state, i, dims);
+    }
+    inputs.push_back(g.gradient);
+    for (std::size_t const i : {std::size_t{0}, inputs.size() - 1}) add_empty(param, i, g.parameter->spec().dims);
+    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
+    return {std::move(update), std::move(no_rows)};
+}
+
+ROWAN_CALLED_FUNCTION void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows) {
+    std::vector<Value*> in;
+    for (Value& value : no_rows) in.push_back(&value);
+    op.kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op.attributes});
+}
+
+ROWAN_CALLED_FUNCTION void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
+    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
+    auto const dense = kind_for(g).dense;
+    if (dense == nullptr) return;
+    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
+        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
+                        kind_text(g.parameter->spec()), "a LoDTensor");
+    g.gradient = dense(scope, *g.gradient);
+}
+
+ROWAN_CALLED_FUNCTION ParameterUpdate AnyOptimizer::add(Scope& scope, ParameterGradient const& g) const {
+    ScopeRollback added(scope);
+    auto update = kind_for(g).make(scope, g);
+    added.keep();
+    return update;
+}
+
+ROWAN_CALLED_FUNCTION AnyOptimizer::Kind const& AnyOptimizer::kind_for(ParameterGradient const& g) const {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == g.parameter->spec().dtype) return kind;
+    }
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    dtype_text(g.parameter->spec().dtype), types_);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
+
+namespace rowan::inline v0::detail {
+
+/// layer::GradientClipOn a device, without the device.
+class AnyGradientClip {
+public:
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+    /// The name and the options, which ranks that train together compare.
+    NamedValues const& values() const noexcept { return values_; }
+
+    /// Adds the clipping operators to a scope and replaces the gradients by their results.
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
+    /// cost     one operator for each gradient, or one for all jointly
+    ROWAN_IF_CALLED void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
+
+protected:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
+    struct Kind {
+        std::int32_t wire;
+        Make make;
+    };
+
+    AnyGradientClip() = default;
+    AnyGradientClip(std::string_view name, std::string types, NamedValues values, bool together)
+        : name_(name), types_(std::move(types)), values_(std::move(values)), together_(together) {}
+
+    std::vector<Kind> kinds_;
+    Make make_mixed_;  // clips gradients of several element types together
+
+private:
+    ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
+
+    std::string name_, types_;  // of the operator and of the element types
+    NamedValues values_;
+    bool together_ = false;
+};
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -31264,7 +31334,7 @@ concept gradient_clip_options = optimizer_options<C> && C::op::inputs::size == 1
 /// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
 /// device; or no clipping.
 template <class Device>
-class GradientClipOn {
+class GradientClipOn : public rowan::detail::AnyGradientClip {
 public:
     GradientClipOn() = default;  ///< no clipping
     /// For gradients of the element types in trained_dtypes<C>.
@@ -31277,39 +31347,15 @@ public:
     /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
-
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
-    /// The name and the options, which ranks that train together compare.
-    rowan::detail::NamedValues const& values() const noexcept { return values_; }
-
-    /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
-    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
-    /// cost     one operator for each gradient, or one for all jointly
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
-
-private:
-    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
-    struct Kind {
-        std::int32_t wire;
-        Make make;
-    };
-
-    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
-
-    std::vector<Kind> kinds_;
-    std::string name_, types_;  // of the operator and of the element types
-    rowan::detail::NamedValues values_;
-    bool together_ = false;
-    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
+    : AnyGradientClip(
+          C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c),
+          requires { requires C::together; }) {
     using Op = typename C::op;
-    if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
                            return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
@@ -31325,8 +31371,29 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
     }
 }
 
-template <class Device>
-void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+/// Gradient clipping for nets on the host.
+using GradientClip = GradientClipOn<Cpu>;
+
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/train/gradient_clip_inl.hpp: definitions of rowan/train/gradient_clip.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
     if (!given()) return;
     std::size_t const size = together_ ? gradients.size() : 1;
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
@@ -31338,7 +31405,7 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
             auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
             if (kind == kinds_.end()) refuse(gradients[i], types_);
             if (own != wire && !make_mixed_)
-                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+                refuse(gradients[i], dtype_text(wire).append(", that of the other gradients"));
             make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
             some.push_back(gradients[i].gradient);
         }
@@ -31347,21 +31414,14 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
     }
 }
 
-template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+ROWAN_CALLED_FUNCTION void AnyGradientClip::refuse(ParameterGradient const& g, std::string const& expected) const {
     throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
+                    dtype_text(g.gradient->spec().dtype), expected);
 }
 
-/// Gradient clipping for nets on the host.
-using GradientClip = GradientClipOn<Cpu>;
+}  // namespace rowan::inline v0::detail
 
-ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
-
-}  // namespace rowan::inline v0::layer
+#endif
 
 // rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
 
@@ -31439,6 +31499,30 @@ struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, s
 
 // rowan/train/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
 
+namespace rowan::inline v0::detail {
+
+/// layer::AverageOn a device, without the device.
+class AnyAverage {
+public:
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    NamedValues const& values() const noexcept { return update_->values(); }
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
+    /// narrow element types also its state.
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    ROWAN_IF_CALLED ParameterUpdate add(Scope& scope, Variable& parameter) const;
+
+protected:
+    AnyAverage() = default;
+    explicit AnyAverage(AnyOptimizer update) : update_(std::move(update)) {}
+
+private:
+    std::optional<AnyOptimizer> update_;
+};
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// After each step, average = decay · average + (1 - decay) · parameter, beginning with the parameter's first value (a
@@ -31458,33 +31542,34 @@ struct MovingAverage {
 
 /// A MovingAverage for parameters of given element types on a device, or none.
 template <class Device>
-class AverageOn {
+class AverageOn : public rowan::detail::AnyAverage {
 public:
     AverageOn() = default;  ///< none
     /// For parameters of the element types in trained_dtypes<MovingAverage>.
-    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    AverageOn(MovingAverage const& average) : AnyAverage(OptimizerOn<Device>(average)) {}
     /// For parameters of other element types, such as user-defined ones.
     template <class... T>
-    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
-
-    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
-    /// The options of the average; for one that is given.
-    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
-    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
-    /// narrow element types also its state.
-    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
-    /// cost     one operator and its variable
-    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const;
-
-private:
-    std::optional<OptimizerOn<Device>> update_;
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : AnyAverage(OptimizerOn<Device>(average, types)) {}
 };
 
-template <class Device>
-rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& parameter) const {
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/train/moving_average_inl.hpp: definitions of rowan/train/moving_average.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
-        throw TypeError(std::string("the moving average of ").append(parameter.name()),
-                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
+        throw TypeError(std::string("the moving average of ").append(parameter.name()), kind_text(parameter.spec()),
+                        "a LoDTensor");
     Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
     average.bring = parameter.bring;
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
@@ -31496,10 +31581,9 @@ rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& pa
     return update;
 }
 
-ROWAN_TEMPLATE(class AverageOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
+}  // namespace rowan::inline v0::detail
 
-}  // namespace rowan::inline v0::layer
+#endif
 
 // rowan/train/detail/gradient_sums.hpp: GradientSums, how the gradients of a step's parts are weighed and summed.
 
@@ -31601,6 +31685,35 @@ constexpr GradientSums gradient_sums() {
 
 // rowan/train/parts.hpp: layer::Parts, the number of batches that make a step.
 
+namespace rowan::inline v0::detail {
+
+/// layer::PartsOn a device, without the device.
+class AnyParts {
+public:
+    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
+
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
+    /// cost     O(number of types)
+    ROWAN_IF_CALLED GradientSums const& sums_of(Variable const& v, std::string const& what) const;
+
+protected:
+    struct Kind {
+        std::int32_t wire;
+        GradientSums sums;
+    };
+    AnyParts() = default;
+    ROWAN_IF_CALLED AnyParts(std::int64_t count, std::string types, std::vector<Kind> kinds);
+
+private:
+    std::int64_t count_ = 1;
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
@@ -31635,7 +31748,7 @@ namespace rowan::inline v0::layer {
 /// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
 /// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
 template <class Device>
-class PartsOn {
+class PartsOn : public rowan::detail::AnyParts {
 public:
     PartsOn() = default;  ///< every batch is a step
     /// For gradients of float, double and bfloat16.
@@ -31648,54 +31761,52 @@ public:
     /// cost     O(number of types)
     template <class... T>
     PartsOn(std::int64_t count, dtypes<T...>);
-
-    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
-
-    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
-    /// errors   TypeError if the element type is not supported
-    /// cost     O(number of types)
-    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
-
-private:
-    struct Kind {
-        std::int32_t wire;
-        rowan::detail::GradientSums sums;
-    };
-    std::int64_t count_ = 1;
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
 };
 
 template <class Device>
 template <class... T>
 PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
-    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
-      types_(rowan::detail::dtype_list<T...>()) {
+    : AnyParts(count, rowan::detail::dtype_list<T...>(),
+               {Kind{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...,
+                Kind{dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                     rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}...}) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-    if (count < 1) throw ValueError("parts", count, "1 or more");
-    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
-                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
-     ...);
-}
-
-template <class Device>
-rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == v.spec().dtype) return kind.sums;
-    }
-    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
-                    types_);
 }
 
 /// The number of batches that make a step, for nets on the host.
 using Parts = PartsOn<Cpu>;
 
-ROWAN_TEMPLATE(class PartsOn<Cpu>)
 ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/train/parts_inl.hpp: definitions of rowan/train/parts.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::vector<Kind> kinds)
+    : count_(count), kinds_(std::move(kinds)), types_(std::move(types)) {
+    if (count < 1) throw ValueError("parts", count, "1 or more");
+}
+
+ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, std::string const& what) const {
+    for (Kind const& kind : kinds_) {
+        if (kind.wire == v.spec().dtype) return kind.sums;
+    }
+    throw TypeError(std::string("parts: the element type of ").append(what), dtype_text(v.spec().dtype), types_);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/train/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 
@@ -31805,6 +31916,46 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
+// rowan/train/train_checkpoint.hpp: layer::TrainCheckpoint, how train saves what it needs to go on.
+
+namespace rowan::inline v0 {
+
+/// The settings of train_checkpoint.
+struct TrainCheckpointOptions {
+    std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
+    std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
+    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
+    bool previous = false;
+};
+
+namespace layer {
+
+/// Saves of a training: `train` with the same arguments goes on where the last one was made, on any number of ranks, and
+/// returns the same bits as if nothing had ended it. It is for nets on the host. Made by train_checkpoint of
+/// rowan/io/train_checkpoint.hpp, for ranks of rowan/distributed/train_checkpoint.hpp, or of functions of yours.
+///     train(cost, reader, {.epochs = 10, .checkpoint = train_checkpoint({.folder = "run", .every = 1000})});
+///     train(cost, reader, {.comm = comm, .parts = 8, .checkpoint = train_checkpoint(comm, {.folder = "run"})});
+/// A save has the parameters and states, the epoch, the number of its batches that were read, and, for the metric of
+/// options.stop, the best epoch; but not what callbacks, metrics or variables of options.keep hold. `train` calls the
+/// reader again with that epoch and leaves out these batches, so the reader must give the same ones for the same epoch.
+/// It saves once more when it ends, also where on_batch or on_epoch end it: called again, it goes on from there, or
+/// returns the result if it was complete. If there is a save, options.resume and options.initial are not used. Batches after the last save are
+/// trained, and reported to on_batch, again, and an epoch that ends after it is reported to on_epoch again. If one of
+/// your functions throws on one rank, it must throw on all.
+struct TrainCheckpoint {
+    std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
+    int ranks = 1;           ///< how many ranks save together
+    /// Saves values by name, such that after an error or a sudden end the save before remains.
+    std::function<void(Variable& cost, Parameters const& all)> save = {};
+    std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
+
+    explicit operator bool() const noexcept { return save != nullptr || load != nullptr; }  ///< whether train saves
+};
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
 // rowan/train/train_options.hpp: TrainOptions, the settings of train and Trainer.
 
 namespace rowan::inline v0 {
@@ -31888,23 +32039,62 @@ struct TrainOptionsOn {
 
 namespace detail {
 
-/// What Trainer asks to be the same on all ranks. Of a schedule, factors are compared in each step.
+/// TrainOptionsOn a device, which must outlive it, without the device.
+struct TrainSettings {
+    AnyOptimizer optimizer;  // of parameters that optimizers does not name
+    std::map<std::string_view, AnyOptimizer> optimizers;
+    std::map<std::string, double> const& rates;
+    AnyGradientClip const& clip;
+    layer::Schedule const& schedule;
+    AnyAverage const& average;
+    std::shared_ptr<Ranks const> ranks;
+    AnyParts const& parts;
+    std::int64_t check_every;
+    bool overlap;
+    std::chrono::milliseconds patience;
+    std::int64_t epochs;
+    layer::TrainCheckpoint const& checkpoint;
+    bool progress;
+    Metrics const& metrics;
+    std::optional<layer::EarlyStop> const& stop;
+    std::uint64_t seed;
+    Callback<BatchReport const&> const& on_batch;
+    Callback<std::int64_t, Parameters const&> const& on_epoch;
+    std::span<Variable* const> keep;
+    Feeds const* initial;  // or nullptr
+    Parameters const* resume;
+
+    AnyOptimizer const& optimizer_of(ParameterGradient const& g) const {
+        auto const other = optimizers.find(g.parameter->name());
+        return other == optimizers.end() ? optimizer : other->second;
+    }
+};
 template <class Device>
-void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
-    to.add("options.parts", options.parts.count());
-    to.add("options.check_every", options.check_every);
-    to.add("options.overlap", std::int64_t{options.overlap});
-    to.add("options.seed", std::to_string(options.seed));
-    to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
-    auto const of = [](char const* list, std::string const& name) {
-        return std::string(list).append("[\"").append(name).append("\"]");
-    };
-    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
-    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
-    if (options.clip.given()) to.add("options.clip", options.clip.values());
-    if (options.average) to.add("options.average", options.average.values());
-    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
+    return {.optimizer = o.optimizer ? *o.optimizer : layer::OptimizerOn<Device>(layer::Sgd{}),
+            .optimizers = {o.optimizers.begin(), o.optimizers.end()},
+            .rates = o.rates,
+            .clip = o.clip,
+            .schedule = o.schedule,
+            .average = o.average,
+            .ranks = o.comm.ranks(),
+            .parts = o.parts,
+            .check_every = o.check_every,
+            .overlap = o.overlap,
+            .patience = o.patience,
+            .epochs = o.epochs,
+            .checkpoint = o.checkpoint,
+            .progress = o.progress,
+            .metrics = o.metrics,
+            .stop = o.stop,
+            .seed = o.seed,
+            .on_batch = o.on_batch,
+            .on_epoch = o.on_epoch,
+            .keep = o.keep,
+            .initial = o.initial.empty() ? nullptr : &o.initial,
+            .resume = o.resume};
 }
+ROWAN_TEMPLATE(TrainSettings settings_of(TrainOptionsOn<Cpu> const&))
 
 }  // namespace detail
 
@@ -31913,165 +32103,129 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
+// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
-class Epochs {
+namespace detail {
+
+/// What training asks of the element type of a cost, on a device.
+struct CostType {
+    GradientKernels gradients;
+    double (*first)(Value const& cost, AnyExec exec);  // the first element
+};
+template <class T, class Device>
+double cost_as_double(Value const& cost, AnyExec exec) {
+    return static_cast<double>(
+        dtype<T>::widen(first_element(exec.get<Device>(), cost.get<LoDTensor<T, Device>>().value())));
+}
+template <class T, class Device>
+CostType cost_type() {
+    return {gradient_kernels<T, Device>(), &cost_as_double<T, Device>};
+}
+ROWAN_TEMPLATE(CostType cost_type<float, Cpu>())
+ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
+
+/// A Trainer of a net with any types.
+class AnyTrainer;
+struct EndTrainer {
+    ROWAN_IF_CALLED void operator()(AnyTrainer* trainer) const noexcept;
+};
+/// `exec` must outlive the trainer, `settings` this call.
+ROWAN_IF_CALLED std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
+                                                                     DeviceExec const& exec,
+                                                                     TrainSettings const& settings);
+ROWAN_IF_CALLED double make_step(AnyTrainer& trainer, std::span<Feeds const> batches);
+ROWAN_IF_CALLED Parameters parameters_of(AnyTrainer const& trainer);
+ROWAN_IF_CALLED std::int64_t steps_of(AnyTrainer const& trainer) noexcept;
+
+}  // namespace detail
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
 public:
-    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
-    ///          negative, or least is not finite
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
-
-    void begin();
-    /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
-    void begin(TrainPosition&& at);
-    /// What is known of an epoch, of which `batches` have been read.
-    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
-    /// Whether `stop` has ended the training.
-    bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
-    void count(double cost) {
-        sum_ += cost;
-        ++steps_;
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// shapes   cost [1] or []
+    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
+    ///          values, variables have their first values.
+    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
+    ///            has no gradient, or another thread runs or trains a net of this scope
+    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
+    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
+    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
+    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
+    ///            cost is no sum or mean over rows: see layer::Parts
+    ///          - Error if both options.resume and options.initial are given
+    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
+    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
+    ///            a sharded table has the rows of another rank
+    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
+    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
+    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
+    ///          - with options.comm, those of layer::Comm
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
+        : exec_(options.exec),
+          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, detail::settings_of(options))) {}
+    Trainer(Trainer const&) = delete;
+    Trainer& operator=(Trainer const&) = delete;
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
     }
-    /// The metric of the best epoch, which is the same on all ranks.
-    double value() const noexcept { return value_; }
 
-    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
+    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
+    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
+    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          options.check_every comes after the step, which steps() counts
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 
-    /// Checks that an epoch was the best of those that have ended.
-    /// errors   ValueError if the metric of `stop` was NaN in all of them
-    void check_best() const;
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
+    /// layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
+    ///          if the cost adds means whose divisors are not in the same proportion in all parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
 
-    /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const;
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them, and the missed steps
+    Parameters parameters() const { return detail::parameters_of(*trainer_); }
 
-    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
+    /// The number of steps, resumed ones included.
+    std::int64_t steps() const noexcept { return detail::steps_of(*trainer_); }
 
 private:
-    bool goes_on(double value, Parameters now);
-    /// A number for the metric of `stop`, without which there is no best epoch.
-    std::int64_t metric() const;
-
-    Metrics const& metrics_;
-    std::optional<layer::EarlyStop> const& stop_;
-    std::optional<Parameters> best_;
-    double value_ = 0;        // the metric of the best epoch
-    std::int64_t since_ = 0;  // epochs since then
-    std::chrono::steady_clock::time_point start_;
-    double sum_ = 0;
-    std::int64_t steps_ = 0;
-    std::string measured_;
+    Device exec_;
+    std::unique_ptr<detail::AnyTrainer, detail::EndTrainer> trainer_;
 };
 
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <limits>
-#include <span>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
-    : metrics_(metrics), stop_(stop) {
-    for (auto const& [name, metric] : metrics) {
-        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
-    }
-    if (!stop) return;
-    if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"")
-                             .append(stop->metric)
-                             .append("\"")
-                             .append(near_text(stop->metric, metrics)));
-    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
-    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
-    if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
-}
-
-ROWAN_FUNCTION void Epochs::begin() {
-    start_ = std::chrono::steady_clock::now();
-    sum_ = 0;
-    steps_ = 0;
-    measured_.clear();
-}
-
-ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
-    begin();
-    sum_ = at.cost;
-    steps_ = at.steps;
-    if (at.metric != metric()) return;
-    value_ = at.value;
-    since_ = at.since;
-    best_ = std::move(at.best);
-}
-
-ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
-    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
-    if (batches != 0) {
-        at.steps = steps_;
-        at.cost = sum_;
-    }
-    if (best_) at.best = best_->share();
-    return at;
-}
-
-ROWAN_FUNCTION std::int64_t Epochs::metric() const {
-    if (!stop_) return 0;
-    auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
-    return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
-}
-
-ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
-    std::optional<double> compared;
-    for (auto const& [name, metric] : metrics_) {
-        double const value = metric(now);
-        char number[32];
-        std::snprintf(number, sizeof number, " %g", value);
-        measured_.append(", ").append(name).append(number);
-        if (stop_ && name == stop_->metric) compared = value;
-    }
-    bool const more = on_epoch(epoch, now);
-    return (!compared || goes_on(*compared, std::move(now))) && more;
-}
-
-ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
-    double const gain = stop_->larger ? value - value_ : value_ - value;
-    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
-        best_ = std::move(now);
-        value_ = value;
-        since_ = 0;
-        return true;
-    }
-    ++since_;
-    return !ended();
-}
-
-ROWAN_FUNCTION void Epochs::check_best() const {
-    if (stop_ && !best_ && since_ > 0)
-        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
-                         std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
-}
-
-ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
-    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
-    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
-                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
-                 measured_.c_str(), seconds.count());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
+}  // namespace rowan::inline v0
 
 // rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
 
@@ -33128,36 +33282,14 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
 
 namespace rowan::inline v0::detail {
 
-/// The optimizer of a parameter.
-template <class Device>
-layer::OptimizerOn<Device> optimizer_of(ParameterGradient const& g, TrainOptionsOn<Device> const& options) {
-    auto const other = options.optimizers.find(g.parameter->name());
-    return other == options.optimizers.end() ? options.optimizer.value_or(layer::Sgd{}) : other->second;
-}
-
-/// Throws a ValueError unless a factor of learning rates is finite and not negative.
-inline void check_factor(std::string const& field, double factor) {
-    check_finite(field.c_str(), factor);
-    if (factor < 0) throw ValueError(field, factor, "0 or more");
-}
-
-/// Throws a ShapeError unless the gradient has the shape of the parameter.
-inline void check_shape(Variable const& parameter, Variable const& gradient) {
-    auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
-    if (dims != want)
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
-                         shape_text(want).append(", that of ").append(parameter.name()));
-}
-
 /// The operators that change the parameters of a trainer.
-template <class Device>
 class ParameterUpdates {
 public:
     /// Adds the operators between the gradients of batches and the optimizers to a scope. If `apart`, these operators are
     /// a net of their own, so that gradients of several batches can be summed.
     /// errors   TypeError as the constructor of Trainer
-    void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients, TrainOptionsOn<Device> const& options,
-                       bool apart);
+    ROWAN_IF_CALLED void add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
+                                       TrainSettings const& options, bool apart);
 
     /// The gradients that each batch computes, in the order of the parameters.
     std::span<Variable* const> computed() const noexcept { return computed_; }
@@ -33169,28 +33301,22 @@ public:
     /// Adds the optimizers and averages to a scope, after a net of the variables above has been made. The names in
     /// options.rates are those of parameters.
     /// errors   as the constructor of Trainer
-    void add_updates(Scope& scope, TrainOptionsOn<Device> const& options);
+    ROWAN_IF_CALLED void add_updates(Scope& scope, TrainSettings const& options);
 
     /// Checks that the states to resume have a row for each row of a parameter that is a SelectedRows.
     /// errors   ShapeError if not
-    void check_states(Parameters const& resume) const;
+    ROWAN_IF_CALLED void check_states(Parameters const& resume) const;
 
     /// Sets the step number, counted from 0, and the learning rates. Checks the options of all optimizers, or only of
     /// those without checks_first: `change` checks the others before any parameter changes.
-    void prepare(std::int64_t step, double factor, bool all);
+    ROWAN_IF_CALLED void prepare(std::int64_t step, double factor, bool all);
 
     /// Changes the parameters by the gradients in summed(). On an error other than of memory, nothing has changed, on any
     /// rank.
-    void change(Scope& scope, Device const& exec, Ranks const* ranks);
+    ROWAN_IF_CALLED void change(Scope& scope, DeviceExec const& exec, Ranks const* ranks);
 
     /// The states that begin with an average, so that a resumed training may lack them.
-    std::unordered_set<Variable const*> begin_with_average() const {
-        std::unordered_set<Variable const*> all;
-        for (auto const& update : averages_) {  // state 0 is the average
-            if (!update.states.empty()) all.insert(update.states.begin() + 1, update.states.end());
-        }
-        return all;
-    }
+    ROWAN_IF_CALLED std::unordered_set<Variable const*> begin_with_average() const;
     /// Calls f(parameter, missed steps) for each parameter whose row-sparse updates are deferred.
     template <class F>
     void each_deferred(F const& f) const {
@@ -33211,14 +33337,42 @@ private:
 
     std::vector<ParameterGradient> gradients_;         // that the optimizers read
     std::vector<Variable*> computed_, summed_, read_;  // the gradients of a batch, of a step, those in gradients_
-    Net<Device> clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
+    NetOrder clips_, changes_;  // from summed_ to read_, if these differ from computed_; from read_ to parameters
     Updates updates_, averages_;
     std::vector<double> rates_;  // of the updates
 };
 
-template <class Device>
-void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
-                                             TrainOptionsOn<Device> const& options, bool apart) {
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/parameter_updates_inl.hpp: definitions of rowan/train/detail/parameter_updates.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <new>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Throws a ValueError unless a factor of learning rates is finite and not negative.
+inline void check_factor(std::string const& field, double factor) {
+    check_finite(field.c_str(), factor);
+    if (factor < 0) throw ValueError(field, factor, "0 or more");
+}
+
+/// Throws a ShapeError unless the gradient has the shape of the parameter.
+inline void check_shape(Variable const& parameter, Variable const& gradient) {
+    auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
+    if (dims != want)
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
+                         shape_text(want).append(", that of ").append(parameter.name()));
+}
+
+ROWAN_CALLED_FUNCTION void ParameterUpdates::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
+                                                           TrainSettings const& options, bool apart) {
     gradients_ = std::move(gradients);
     if (apart) {
         for (auto& g : gradients_) {
@@ -33229,21 +33383,20 @@ void ParameterUpdates<Device>::add_gradients(Scope& scope, std::vector<Parameter
     }
     options.clip.add(scope, gradients_);
     for (auto& g : gradients_) {
-        optimizer_of(g, options).densify(scope, g);
+        options.optimizer_of(g).densify(scope, g);
         read_.push_back(g.gradient);
     }
     if (apart) {
-        clips_ = Net<Device>::trace_and_build(read_);
+        clips_ = NetOrder(read_);
     } else {
         computed_ = summed_ = read_;
     }
 }
 
-template <class Device>
-void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> const& options) {
+ROWAN_CALLED_FUNCTION void ParameterUpdates::add_updates(Scope& scope, TrainSettings const& options) {
     for (auto const& [name, rate] : options.rates) check_factor(std::string("the rate of ").append(name), rate);
     for (auto const& g : gradients_) {
-        updates_.push_back(optimizer_of(g, options).add(scope, g));
+        updates_.push_back(options.optimizer_of(g).add(scope, g));
         changes_.append(*updates_.back().op);
         auto const rate = options.rates.find(g.parameter->name());
         bool const rated = rate != options.rates.end();
@@ -33261,8 +33414,15 @@ void ParameterUpdates<Device>::add_updates(Scope& scope, TrainOptionsOn<Device> 
     }
 }
 
-template <class Device>
-void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
+ROWAN_CALLED_FUNCTION std::unordered_set<Variable const*> ParameterUpdates::begin_with_average() const {
+    std::unordered_set<Variable const*> all;
+    for (auto const& update : averages_) {  // state 0 is the average
+        if (!update.states.empty()) all.insert(update.states.begin() + 1, update.states.end());
+    }
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION void ParameterUpdates::check_states(Parameters const& resume) const {
     for (std::size_t i = 0; i < updates_.size(); ++i) {
         Variable const& parameter = *gradients_[i].parameter;
         if (parameter.spec().type != VarType::SELECTED_ROWS) continue;
@@ -33277,8 +33437,7 @@ void ParameterUpdates<Device>::check_states(Parameters const& resume) const {
     }
 }
 
-template <class Device>
-void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool all) {
+ROWAN_CALLED_FUNCTION void ParameterUpdates::prepare(std::int64_t step, double factor, bool all) {
     check_factor(std::string("the schedule's factor for step ").append(std::to_string(step)), factor);
     for (std::size_t i = 0; i < updates_.size(); ++i) {
         auto const& update = updates_[i];
@@ -33287,8 +33446,7 @@ void ParameterUpdates<Device>::prepare(std::int64_t step, double factor, bool al
     }
 }
 
-template <class Device>
-void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks const* ranks) {
+ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec const& exec, Ranks const* ranks) {
     try {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
@@ -33304,9 +33462,9 @@ void ParameterUpdates<Device>::change(Scope& scope, Device const& exec, Ranks co
     }
 }
 
-ROWAN_TEMPLATE(class ParameterUpdates<Cpu>)
-
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/train/detail/gradient_nodes.hpp: GradientNodes, the sums of a gradient over the parts of a rank.
 
@@ -33818,185 +33976,120 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
 
 #endif
 
-// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+// rowan/train/detail/any_trainer.hpp: AnyTrainer, a Trainer of a net with any types on any device.
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
-namespace detail {
-template <class T, class Device>
-class TrainLoop;
-}
-
-/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
-/// removed from the net with the trainer. `train` is a loop around it.
-///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
-///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
-///     Parameters const learned = trainer.parameters();
-/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
-template <class T = float, class Device = Cpu>
-class Trainer {
+/// Trainer documents what it does.
+class AnyTrainer {
 public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
-    /// shapes   cost [1] or []
-    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
-    ///          values, variables have their first values.
-    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
-    ///            has no gradient, or another thread runs or trains a net of this scope
-    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
-    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
-    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
-    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
-    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
-    ///            cost is no sum or mean over rows: see layer::Parts
-    ///          - Error if both options.resume and options.initial are given
-    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
-    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
-    ///            a sharded table has the rows of another rank
-    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
-    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
-    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
-    ///          - with options.comm, those of layer::Comm
-    /// cost     one pass over the net, and one write of each parameter and state
-    explicit Trainer(layer::Var<T, Device> const& cost,
-                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
-    // A mistake, which does not compile.
-    template <class O>
-    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
-        : Trainer(cost) {
-        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
-    }
-
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
-    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
-    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
-    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
-    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
-    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
-    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
-    ///          options.check_every comes after the step, which steps() counts
-    /// cost     that of the operators, of their gradients and of the optimizers
-    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
-
-    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
-    /// layer::Parts.
-    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
-    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
-    ///          if the cost adds means whose divisors are not in the same proportion in all parts
-    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
-    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches) { return step(batches, nullptr); }
-
-    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
-    /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them, and the missed steps
-    Parameters parameters() const;
-
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
-
-private:
-    friend class detail::TrainLoop<T, Device>;
-
     /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
     /// of as many batches.
     struct StepAhead {
         std::span<Feeds const> next;
         bool agreed;
     };
-    double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    class Step;
 
-    std::vector<Variable*> variables() const;
+    ROWAN_IF_CALLED AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                               TrainSettings const& options);
+    AnyTrainer(AnyTrainer const&) = delete;
+    AnyTrainer& operator=(AnyTrainer const&) = delete;
+    ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
+    ROWAN_IF_CALLED Parameters parameters() const;
+    std::int64_t steps() const noexcept { return steps_; }
+    /// Those of the losses of the last step.
+    std::int64_t rows() const noexcept { return rows_; }
+
+private:
+    friend class TrainerStep;
+
+    ROWAN_IF_CALLED std::vector<Variable*> variables() const;
     /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
-    void check_ranks() const;
+    ROWAN_IF_CALLED void check_ranks() const;
 
     /// Returns a copy, on the net's device, of a value on any device.
-    Value own_copy(Variable const& v, Value const& value) const;
+    ROWAN_IF_CALLED Value own_copy(Variable const& v, Value const& value) const;
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
-    double prepare();
+    ROWAN_IF_CALLED double prepare();
 
     /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
+    ROWAN_IF_CALLED std::int64_t seed_of(std::size_t k, std::int64_t part) const;
 
     /// Runs the net on a part, which sets results_, and returns the cost.
-    double run(Feeds const& feeds, std::int64_t part, std::function<void(Operator const&)> const& after = {});
+    ROWAN_IF_CALLED double run(Feeds const& feeds, std::int64_t part,
+                               std::function<void(Operator const&)> const& after = {});
     /// After how many operators of the net results_ are computed, with what they are weighed by.
-    std::vector<std::size_t> ready() const;
+    ROWAN_IF_CALLED std::vector<std::size_t> ready() const;
     /// The parts of a step that this rank runs.
-    detail::PartRange parts_of(std::span<Feeds const> batches) const {
+    PartRange parts_of(std::span<Feeds const> batches) const {
         auto const total = static_cast<std::int64_t>(batches.size());
         // All ranks run the only part of a step, so that it has the bits of a step without parts.
-        if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-        return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
+        if (ranks_ == nullptr || total == 1) return {0, total, total};
+        return PartRange::of_rank(total, ranks_->rank(), ranks_->size());
     }
     /// The rows of sharded tables that this rank's parts name.
-    std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
-    std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
-                                                 std::function<void()> const& begin) const;
-    std::vector<Value const*> tables() const;
-    void begin_rest(detail::FetchedTables& fetched) const;
+    ROWAN_IF_CALLED std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
+    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch(std::span<Feeds const> batches,
+                                                         std::function<void()> const& begin) const;
+    ROWAN_IF_CALLED std::vector<Value const*> tables() const;
+    ROWAN_IF_CALLED void begin_rest(FetchedTables& fetched) const;
     /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
     /// `tables`.
-    std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
-                                                       detail::FetchedTables const& now) const;
+    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_ahead(std::span<Feeds const> next,
+                                                               std::span<Value const> tables,
+                                                               FetchedTables const& now) const;
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
-    std::vector<double> numbers_of_part(double cost) const;
+    ROWAN_IF_CALLED std::vector<double> numbers_of_part(double cost) const;
     std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
     /// What results_ are multiplied by, from these numbers.
-    detail::PartSums::Weights weights_of(std::span<double const> numbers) const;
-    double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
+    ROWAN_IF_CALLED PartSums::Weights weights_of(std::span<double const> numbers) const;
+    ROWAN_IF_CALLED double add_up(std::vector<double> const& all, FetchedGradients& fetched);
 
     /// errors   GraphError if a name is not that of a parameter
     template <class Named>
     void check_parameters(Named const& given, char const* what, bool may_move = false) const;
-    void build(TrainOptionsOn<Device> const& options);
-    void begin(Parameters const* resume, Feeds const& initial);
+    ROWAN_IF_CALLED void build(TrainSettings const& options);
+    ROWAN_IF_CALLED void begin(Parameters const* resume, Feeds const* initial);
 
     /// A variable that takes the value of another one after each step, such as a moving mean.
     struct Moving {
         Variable *now, *next;
-        std::optional<detail::Counted> rows;  // of which it is a mean
-        bool changes = true;                  // in this step: whether there are such rows
+        std::optional<Counted> rows;  // of which it is a mean
+        bool changes = true;          // in this step: whether there are such rows
     };
 
     Variable& cost_;
     std::optional<MemoryPool> pool_;
     std::optional<Scope> own_;
-    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
+    WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
     layer::Schedule schedule_;
-    layer::CommOn<Device> comm_;
-    detail::Patience patience_;
-    Device exec_;
-    std::optional<Net<Device>> net_;
+    std::shared_ptr<Ranks const> ranks_;
+    Patience patience_;
+    CostType type_;
+    DeviceExec exec_;
+    std::optional<NetOrder> net_;
     std::vector<Variable*> parameters_, seeds_;
     std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;                         // sharded ones, if there are ranks
+    std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                                   // the same
     std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
-    std::unique_ptr<detail::FetchedTables> ahead_;                     // their rows for the next step
+    std::unique_ptr<FetchedTables> ahead_;                             // their rows for the next step
     std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
     std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;  // what a step empties when it ends
-    std::optional<detail::ParameterUpdates<Device>> updates_;
-    detail::DeferredTables deferred_;
+    std::optional<ParameterUpdates> updates_;
+    DeferredTables deferred_;
     std::int64_t parts_;        // the most batches of a step
     std::int64_t check_every_;  // steps; 0: never
     bool overlap_;
-    std::optional<detail::LossRows> losses_;    // of a part
-    std::int64_t rows_ = 0;                     // of the losses of all parts of a step: 0 if it changes nothing
-    std::optional<detail::CostWeight> weight_;  // of a part
-    std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
-    detail::PartSums sums_;                     // of results_
+    std::optional<LossRows> losses_;    // of a part
+    std::int64_t rows_ = 0;             // of the losses of all parts of a step: 0 if it changes nothing
+    std::optional<CostWeight> weight_;  // of a part
+    std::vector<Variable*> counted_;    // what weights depend on and the net computes: emptied after each part
+    PartSums sums_;                     // of results_
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
@@ -34004,57 +34097,84 @@ private:
     std::atomic_flag running_;
 };
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/trainer_build.hpp: what a Trainer builds, and its parameters.
+// rowan/train/detail/trainer_build_inl.hpp: what an AnyTrainer builds, and its parameters.
 
-namespace rowan::inline v0 {
+#if ROWAN_DEFINES_FUNCTIONS
 
-template <class T, class Device>
-Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
-                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec),
-      parts_(options.parts.count()), check_every_(options.check_every),
-      overlap_(options.overlap && options.comm.ranks() != nullptr), seed_(options.seed) {
-    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
+ROWAN_IF_CALLED void add_options(NamedValues& to, TrainSettings const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.check_every", options.check_every);
+    to.add("options.overlap", std::int64_t{options.overlap});
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer.values());
+    auto const of = [](char const* list, std::string_view name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                             TrainSettings const& options)
+    : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
+      parts_(options.parts.count()), check_every_(options.check_every), overlap_(options.overlap && ranks_ != nullptr),
+      seed_(options.seed) {
+    number_ = agree_on(ranks_.get(), TrainCall::trainer, [&](NamedValues& same) {
         patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
-        if (comm_.ranks() == nullptr) return;
-        detail::add_options(same, options);
+        if (ranks_ == nullptr) return;
+        add_options(same, options);
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
-        detail::TableNames tables;
+        TableNames tables;
         for (Variable* const t : sharded_) tables.add(t);
         std::erase_if(all, [&](Variable const* v) {
             auto const* const table = tables.find(v->name());
             return table != nullptr && table != v;
         });
-        detail::add_variables(same, all, "first value");
+        add_variables(same, all, "first value");
     });
-    if (comm_.ranks() == nullptr) return;
-    comm_.ranks()->must([this] {
-        comm_.ranks()->begin(overlap_);
+    if (ranks_ == nullptr) return;
+    ranks_->must([this] {
+        ranks_->begin(overlap_);
         if (overlap_) sums_.overlap(ready());
     });
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
     withdrawn_.scope = &*own_;
     schedule_ = options.schedule;
-    detail::ScopeUse const use(cost_.scope());
-    bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
-    if (comm_.ranks() != nullptr && !options.parts.given())
+    ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || ranks_ != nullptr;
+    if (ranks_ != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
-    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
-    if (comm_.ranks() == nullptr) tables_.clear();
+    static_cast<void>(NetOrder(std::array{&cost_}));  // names the variables; names of states begin with these
+    tables_ = table_lookups(cost_);                   // checks the net also without ranks
+    if (ranks_ == nullptr) tables_.clear();
     for (auto const& t : tables_) sharded_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, *own_);
+    auto gradients = append_gradients(type_.gradients, cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     std::unordered_map<Variable const*, std::size_t> numbers;
     for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
@@ -34065,19 +34185,17 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
-    auto const traced = detail::trace(std::array{&cost_});
+    auto const traced = trace(std::array{&cost_});
     std::unordered_set<Variable const*> made;
     for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
         if (v == nullptr || !made.contains(v))
             throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
+                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
                                  .append(", which is no result of the operators that the cost needs"));
     }
     for (Operator const* op : traced)
-        detail::each_next(*op, [&](Variable& now, Variable& next) {
-            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
-        });
+        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, rows_of_input(*op)}); });
     totals_.assign(updates_->summed().begin(), updates_->summed().end());
     passing_.assign(updates_->read().begin(), updates_->read().end());
     for (Moving const& m : moving_) {
@@ -34107,24 +34225,24 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
             return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
         });
     }
-    net_.emplace(Net<Device>::trace_and_build(outputs));
+    net_.emplace(NetOrder(outputs));
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    std::optional<std::unordered_map<Variable const*, std::optional<detail::TableLookups>>> lookups;
-    updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
-        if (!lookups) lookups.emplace(detail::all_lookups(cost_));
+    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups;
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
+        if (!lookups) lookups.emplace(all_lookups(cost_));
         deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
     });
     begin(options.resume, options.initial);
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
-    if (resume != nullptr && !initial.empty())
+ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
+    if (resume != nullptr && given != nullptr)
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    Feeds const none, &initial = given == nullptr ? none : *given;
     check_parameters(initial, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
@@ -34132,27 +34250,26 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                       true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     auto const from_average = updates_->begin_with_average();
-    std::vector<Value> given;  // empty for a variable that is initialized
+    std::vector<Value> firsts;  // empty for a variable that is initialized
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v))
-            detail::no_state(v->name(), steps_);
-        given.push_back(resumed                  ? resume->find(v->name()).share()
-                        : found != initial.end() ? found->second.value()
-                                                 : Value());
+        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
+        firsts.push_back(resumed                  ? resume->find(v->name()).share()
+                         : found != initial.end() ? found->second.value()
+                                                  : Value());
         if (!resumed && found == initial.end()) continue;
-        detail::check_fits(*v, given.back());
-        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), *v));
+        check_fits(*v, firsts.back());
+        if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
-    auto const* const ranks = comm_.ranks();
+    auto const* const ranks = ranks_.get();
     deferred_.catch_up_others(all);
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
-        auto const seed = detail::bits_at(seed_, number);
-        if (!given[i].empty()) {
-            all[i]->value() = own_copy(*all[i], given[i]);
+        auto const seed = bits_at(seed_, number);
+        if (!firsts[i].empty()) {
+            all[i]->value() = own_copy(*all[i], firsts[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
             all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
         } else if (all[i]->initialize) {
@@ -34161,22 +34278,20 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     }
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::check_ranks() const {
-    if (comm_.ranks() == nullptr) return;
-    detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
+ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
+    if (ranks_ == nullptr) return;
+    agree_on(ranks_.get(), TrainCall::check, [&](NamedValues& same) {
         auto all = variables();
-        detail::TableNames left_out;
+        TableNames left_out;
         for (Variable* const table : sharded_) left_out.add(table);
         updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
         std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
-        detail::add_variables(same, all, "value");
+        add_variables(same, all, "value");
     });
 }
 
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters() const {
-    deferred_.flush(detail::host_exec(exec_));
+ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
+    deferred_.flush(exec_.host());
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -34184,8 +34299,7 @@ Parameters Trainer<T, Device>::parameters() const {
     return result;
 }
 
-template <class T, class Device>
-std::vector<std::size_t> Trainer<T, Device>::ready() const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> AnyTrainer::ready() const {
     std::unordered_map<Variable const*, std::size_t> made;
     std::size_t n = 0;
     for (Operator const* op : net_->operators()) {
@@ -34208,8 +34322,7 @@ std::vector<std::size_t> Trainer<T, Device>::ready() const {
     return all;
 }
 
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
     std::vector<Variable*> all = parameters_;
     updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
@@ -34217,31 +34330,27 @@ std::vector<Variable*> Trainer<T, Device>::variables() const {
     return all;
 }
 
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
     v.bring(mine, exec_, true);
     return mine;
 }
 
-template <class T, class Device>
-double Trainer<T, Device>::prepare() {
+ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
     updates_->prepare(steps_, now, false);
     return now;
 }
 
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
-    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
-    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));
+    return static_cast<std::int64_t>(now);
 }
 
-template <class T, class Device>
-std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
+ROWAN_CALLED_FUNCTION std::vector<double> AnyTrainer::numbers_of_part(double cost) const {
     std::vector<double> all{cost, static_cast<double>(losses_->most())};
     if (losses_->most() != 0) {
         weight_->append_to(all);
@@ -34252,9 +34361,8 @@ std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
     return all;
 }
 
-template <class T, class Device>
-detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const> numbers) const {
-    detail::PartSums::Weights all(results_.size() - moving_.size());
+ROWAN_CALLED_FUNCTION PartSums::Weights AnyTrainer::weights_of(std::span<double const> numbers) const {
+    PartSums::Weights all(results_.size() - moving_.size());
     if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
     for (std::size_t k = 0; k < moving_.size(); ++k) {
         double const rows = numbers[2 + weight_->size() + k];
@@ -34263,9 +34371,8 @@ detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const>
     return all;
 }
 
-template <class T, class Device>
 template <class Named>
-void Trainer<T, Device>::check_parameters(Named const& given, char const* what, bool may_move) const {
+void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
     if (given.empty()) return;
     std::unordered_set<std::string_view> names;
     for (Variable const* const v : parameters_) names.insert(v->name());
@@ -34278,22 +34385,37 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
                              .append(name)
                              .append("\" ")
                              .append(what)
-                             .append(detail::near_text(name, names)));
+                             .append(near_text(name, names)));
     }
 }
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/trainer_step.hpp: Trainer::Step, a step and its parts.
+#endif
 
-namespace rowan::inline v0 {
+// rowan/train/detail/trainer_step.hpp: TrainerStep, a step and its parts.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
 
 /// A step: the parts of this rank, and what travels between ranks.
-template <class T, class Device>
-class Trainer<T, Device>::Step {
+class TrainerStep {
 public:
-    Step(Trainer& trainer, std::span<Feeds const> batches, StepAhead const* ahead)
-        : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
+    TrainerStep(AnyTrainer& trainer, std::span<Feeds const> batches, AnyTrainer::StepAhead const* ahead)
+        : t_(trainer), ranks_(trainer.ranks_.get()), exec_(trainer.exec_.host()), batches_(batches),
           total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
           agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
           fetches_next_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
@@ -34301,20 +34423,20 @@ public:
     }
 
     /// Calls enter(), runs the parts, agrees with the other ranks, sets totals_ and returns the cost of all as one batch.
-    double run(std::function<void()> const& enter) {
+    ROWAN_IF_CALLED double run(std::function<void()> const& enter) {
         fetch(enter);
         try {
             auto const run_own = [this, &enter](auto& words) { run_overlapped(words, enter); };
-            auto const all = detail::agree(ranks_, detail::TrainCall::step, run_own, t_.number_);
+            auto const all = agree(ranks_, TrainCall::step, run_own, t_.number_);
             rows_.clear();
-            detail::check_same_word(all, 0, " has another number of batches for a step than ");
-            detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+            check_same_word(all, 0, " has another number of batches for a step than ");
+            check_same_word(all, 1, " has another factor of the learning rate than ");
             if (total_ > 1) {
                 if (!back_.early) keep_fetched(all);
                 if (ranks_ != nullptr) begin_sums();
                 cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
             } else {
-                detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+                check_same_word(all, 2, " has another batch for the only part of a step than ");
             }
         } catch (...) {
             auto error = std::current_exception();
@@ -34332,7 +34454,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
-        for (Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
+        for (AnyTrainer::Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -34344,7 +34466,7 @@ private:
     /// Whether sums of gradients begin while the net runs.
     bool sums_early() const { return agreed_ && total_ > 1; }
 
-    void begin(std::function<void()> const& enter) const {
+    ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
             throw ShapeError("batches", std::to_string(total_),
@@ -34352,7 +34474,7 @@ private:
     }
 
     /// Gets the rows of sharded tables, if there are any.
-    void fetch(std::function<void()> const& enter) {
+    ROWAN_IF_CALLED void fetch(std::function<void()> const& enter) {
         fetched_ = std::move(t_.ahead_);
         if (fetched_ != nullptr && agreed_) {
             try {
@@ -34370,8 +34492,8 @@ private:
         if (sums_early()) ranks_->must([this] { find_early(); });
     }
     /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
-    void find_early() {
-        if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+    ROWAN_IF_CALLED void find_early() {
+        if (!one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         }
@@ -34380,8 +34502,8 @@ private:
 
     /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
     /// of them fails.
-    void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
-        detail::Swapped const own_rows(t_.sharded_, rows_);
+    ROWAN_IF_CALLED void run_overlapped(Ranks::Words& words, std::function<void()> const& enter) {
+        Swapped const own_rows(t_.sharded_, rows_);
         if (fetches_next_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
         if (fetches_next_ || sums_early())
             ranks_->must([this] { progress_ = ranks_->progress_thread(t_.ahead_.get()); });
@@ -34402,12 +34524,12 @@ private:
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
-    void reach_next() {
+    ROWAN_IF_CALLED void reach_next() {
         progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
 
-    void run_own(detail::Ranks::Words& words, std::function<void()> const& enter) {
+    ROWAN_IF_CALLED void run_own(Ranks::Words& words, std::function<void()> const& enter) {
         if (error_) std::rethrow_exception(error_);
         if (t_.tables_.empty()) begin(enter);
         words[0] = total_;
@@ -34426,7 +34548,7 @@ private:
         }
     }
 
-    void run_part(std::int64_t p) {
+    ROWAN_IF_CALLED void run_part(std::int64_t p) {
         std::size_t operators = 0;
         auto const overlap = [&](Operator const&) { after_operator(++operators, p + 1 == parts_.end); };
         std::function<void(Operator const&)> after;
@@ -34441,7 +34563,7 @@ private:
         for (Variable* const v : t_.counted_) v->value().clear();
     }
     /// When so many operators of a part have run.
-    void after_operator(std::size_t operators, bool last) {
+    ROWAN_IF_CALLED void after_operator(std::size_t operators, bool last) {
         if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
@@ -34451,7 +34573,7 @@ private:
     }
 
     /// What the parts tell of themselves; zeros of parts that have failed.
-    void send_numbers() {
+    ROWAN_IF_CALLED void send_numbers() {
         ranks_->must([this] {
             std::size_t const width = t_.count_of_numbers();
             own_.resize(width * static_cast<std::size_t>(parts_.size()));
@@ -34460,7 +34582,7 @@ private:
     }
 
     /// Begins what has not begun early. It travels as one: the time of few bytes is that of waiting for each other.
-    void begin_sums() {
+    ROWAN_IF_CALLED void begin_sums() {
         ranks_->as_one([this] {
             if (!sums_early()) send_numbers();
             t_.sums_.begin_rest(exec_, *ranks_, back_);
@@ -34469,17 +34591,17 @@ private:
 
     /// Finds the gradients of fetched rows, and tells in a word those of which this rank has other rows, and with another bit
     /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
-    void find_fetched(detail::Ranks::Words& words) {
-        if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+    ROWAN_IF_CALLED void find_fetched(Ranks::Words& words) {
+        if (fetched_ == nullptr || !one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
-            if (has == detail::RowsOf::others) words[2] |= bit_of(table);
-            if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
+            if (has == RowsOf::others) words[2] |= bit_of(table);
+            if (has == RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
         }
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
-    void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
+    ROWAN_IF_CALLED void keep_fetched(std::vector<Ranks::Words> const& all) {
         std::int64_t any = 0;
         for (auto const& words : all) any |= words[2];
         for (auto& one : back_.list) one.all = (any >> 32 & bit_of(one.table)) == 0;
@@ -34487,114 +34609,121 @@ private:
     }
     static std::int64_t bit_of(std::size_t table) { return std::int64_t{1} << table % 32; }
 
-    Trainer& t_;
-    detail::Ranks const* ranks_;
+    AnyTrainer& t_;
+    Ranks const* ranks_;
     Cpu exec_;
     std::span<Feeds const> batches_, next_;
     std::int64_t total_;
-    detail::PartRange parts_;
+    PartRange parts_;
     bool agreed_;        // that all ranks make this step, with options.overlap
     bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
     std::vector<double> own_;  // the numbers of this rank's parts
-    detail::NumbersOfParts numbers_;
-    std::unique_ptr<detail::FetchedTables> fetched_;
+    NumbersOfParts numbers_;
+    std::unique_ptr<FetchedTables> fetched_;
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
-    detail::FetchedGradients back_;
-    std::unique_ptr<detail::ProgressThread> progress_;  // of what travels, by another thread
+    FetchedGradients back_;
+    std::unique_ptr<ProgressThread> progress_;  // of what travels, by another thread
 };
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/trainer_run.hpp: how a Trainer runs its net, and what it gets from other ranks.
+#endif
 
-namespace rowan::inline v0 {
+// rowan/train/detail/trainer_run_inl.hpp: how an AnyTrainer runs its net, and what it gets from other ranks.
 
-template <class T, class Device>
-double Trainer<T, Device>::run(Feeds const& feeds, std::int64_t part,
-                               std::function<void(Operator const&)> const& after) {
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <new>
+#include <unordered_set>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t part,
+                                             std::function<void(Operator const&)> const& after) {
     auto const inputs = net_->inputs();
-    detail::Buffer<Value> fed(inputs.size());
-    if (detail::feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
-        for (auto const& named : feeds) detail::check_declared(cost_.scope(), named.first);
+    Buffer<Value> fed(inputs.size());
+    if (feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) check_declared(cost_.scope(), named.first);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
     {
         std::vector<Value> seeds(seeds_.size());
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds[k].set(seed_of(k, part));
-        detail::Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
+        for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
+        Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
         auto const ran = [&](Operator const& op) {
             losses_->after(op);
             if (after) after(op);
         };
         losses_->begin();
-        detail::in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
+        in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
     }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1)
-        throw ShapeError(cost_.name() + ".shape()", detail::shape_text(value.shape()),
-                         "[1] or []: reduce it with layer::reduce_mean");
-    auto const cost = static_cast<double>(dtype<T>::widen(detail::first_element(exec_, value)));
+    auto const dims = cost_.value().spec().dims;
+    if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim != 1; }))
+        throw ShapeError(cost_.name() + ".shape()", shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
+    double const cost = type_.first(cost_.value(), exec_);
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     return cost;
 }
 
-template <class T, class Device>
-double Trainer<T, Device>::step(std::span<Feeds const> batches, StepAhead const* ahead) {
-    if (comm_.ranks() != nullptr) comm_.ranks()->at_step(steps_ + 1);
-    std::optional<detail::Entered> entered;
-    std::optional<detail::ScopeUse> use;
+ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    if (ranks_ != nullptr) ranks_->at_step(steps_ + 1);
+    std::optional<Entered> entered;
+    std::optional<ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
-    std::optional<detail::Emptied> after;  // whose memory the pool keeps
+    std::optional<Emptied> after;  // whose memory the pool keeps
     auto const enter = [&] {
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
         deferred_.catch_up_others(net_->inputs());
     };
-    double const cost = Step(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
+    double const cost =
+        TrainerStep(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
     if (rows_ != 0) {
-        updates_->change(*own_, exec_, comm_.ranks());
+        updates_->change(*own_, exec_, ranks_.get());
         ++steps_;
         for (Moving const& m : moving_) {
             if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
         }
     }
-    if (ahead_) comm_.ranks()->must([this] { begin_rest(*ahead_); });
+    if (ahead_) ranks_->must([this] { begin_rest(*ahead_); });
     if (rows_ != 0 && check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
     return cost;
 }
 
-template <class T, class Device>
-std::vector<std::vector<std::int64_t>> Trainer<T, Device>::rows_of(std::span<Feeds const> batches) const {
+ROWAN_CALLED_FUNCTION std::vector<std::vector<std::int64_t>> AnyTrainer::rows_of(std::span<Feeds const> batches) const {
     auto const parts = parts_of(batches);
     std::vector<std::vector<std::int64_t>> all;
     for (auto const& t : tables_)
-        all.push_back(t.rows(detail::host_exec(exec_), batches.subspan(static_cast<std::size_t>(parts.begin),
-                                                                       static_cast<std::size_t>(parts.size()))));
+        all.push_back(t.rows(exec_.host(), batches.subspan(static_cast<std::size_t>(parts.begin),
+                                                           static_cast<std::size_t>(parts.size()))));
     return all;
 }
 
-template <class T, class Device>
-std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds const> batches,
-                                                                 std::function<void()> const& begin) const {
-    auto const& ranks = *comm_.ranks();
-    std::unique_ptr<detail::FetchedTables> fetched;
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> AnyTrainer::fetch(std::span<Feeds const> batches,
+                                                                       std::function<void()> const& begin) const {
+    auto const& ranks = *ranks_;
+    std::unique_ptr<FetchedTables> fetched;
     auto const find_rows = [&](auto& words) {
         begin();
         auto const named = rows_of(batches);
-        std::vector<detail::TableRows> asked;
+        std::vector<TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
-        fetched = ranks.fetch(detail::host_exec(exec_), asked);
+        fetched = ranks.fetch(exec_.host(), asked);
         words = {static_cast<std::int64_t>(batches.size()), fetched->most_of_one, fetched->of_others};
     };
-    auto const all = detail::agree(&ranks, detail::TrainCall::fetch, find_rows, number_);
-    detail::check_same_word(all, 0, " has another number of batches for a step than ");
+    auto const all = agree(&ranks, TrainCall::fetch, find_rows, number_);
+    check_same_word(all, 0, " has another number of batches for a step than ");
     ranks.must([&] {
         fetched->ask(all);
         begin_rest(*fetched);
@@ -34603,24 +34732,21 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch(std::span<Feeds
     return fetched;
 }
 
-template <class T, class Device>
-std::vector<Value const*> Trainer<T, Device>::tables() const {
+ROWAN_CALLED_FUNCTION std::vector<Value const*> AnyTrainer::tables() const {
     std::vector<Value const*> own;
     for (Variable const* const v : sharded_) own.push_back(&v->value());
     return own;
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::begin_rest(detail::FetchedTables& fetched) const {
+ROWAN_CALLED_FUNCTION void AnyTrainer::begin_rest(FetchedTables& fetched) const {
     fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(detail::host_exec(exec_), *sharded_[t], positions);
+        deferred_.catch_up(exec_.host(), *sharded_[t], positions);
     });
 }
 
-template <class T, class Device>
-std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span<Feeds const> next,
-                                                                       std::span<Value const> tables,
-                                                                       detail::FetchedTables const& now) const {
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> AnyTrainer::fetch_ahead(std::span<Feeds const> next,
+                                                                             std::span<Value const> tables,
+                                                                             FetchedTables const& now) const {
     std::vector<std::vector<std::int64_t>> named;
     bool told = !next.empty();
     try {
@@ -34628,270 +34754,82 @@ std::unique_ptr<detail::FetchedTables> Trainer<T, Device>::fetch_ahead(std::span
     } catch (...) {  // the next step throws it
         told = false;
     }
-    std::unique_ptr<detail::FetchedTables> fetched;
-    comm_.ranks()->must([&] {
+    std::unique_ptr<FetchedTables> fetched;
+    ranks_->must([&] {
         if (!told) named.assign(tables_.size(), {});
-        std::vector<detail::TableRows> asked;
+        std::vector<TableRows> asked;
         for (std::size_t t = 0; t < tables_.size(); ++t)
             asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
         std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
         std::unordered_set<Variable const*> deferred;
         updates_->each_deferred([&](Variable const& table, auto const&) { deferred.insert(&table); });
         for (std::size_t t = 0; t < tables_.size(); ++t) waits[t] = deferred.contains(sharded_[t]);
-        fetched = comm_.ranks()->begin_fetch(detail::host_exec(exec_), asked, told, std::move(waits), now);
+        fetched = ranks_->begin_fetch(exec_.host(), asked, told, std::move(waits), now);
     });
     return fetched;
 }
 
-template <class T, class Device>
-double Trainer<T, Device>::add_up(std::vector<double> const& all, detail::FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, FetchedGradients& fetched) {
     std::size_t const width = count_of_numbers(), costs = width - moving_.size();
     double cost = 0, rows = 0;
     std::vector<double> divisors;
     try {
         std::vector<double> moved(moving_.size());
         for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + detail::product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
+            cost = cost + product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
             rows += all[at + 1];
             for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
         }
         double const divisor = rows == 0 ? 0 : weight_->divisor(std::span(all).subspan(2), width);
-        cost = detail::mean_of(cost, divisor);
+        cost = mean_of(cost, divisor);
         divisors.assign(results_.size() - moving_.size(), divisor);
         divisors.insert(divisors.end(), moved.begin(), moved.end());
         for (std::size_t k = 0; k < moved.size(); ++k) moving_[k].changes = moved[k] != 0;
     } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
-        if (comm_.ranks() != nullptr) comm_.ranks()->must([] { throw; });
+        if (ranks_ != nullptr) ranks_->must([] { throw; });
         throw;
     }
-    auto means = sums_.means(detail::host_exec(exec_), exec_, divisors, comm_.ranks(), fetched);
+    auto means = sums_.means(exec_.host(), exec_, divisors, ranks_.get(), fetched);
     std::size_t const first = means.size() - moving_.size();
     for (std::size_t k = 0; k < moving_.size(); ++k) {
-        if (moving_[k].changes) detail::check_moved(*moving_[k].now, means[first + k]);
+        if (moving_[k].changes) check_moved(*moving_[k].now, means[first + k]);
     }
     for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
     rows_ = static_cast<std::int64_t>(rows);
     return cost;
 }
 
-// After all definitions, which clang needs.
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+}  // namespace rowan::inline v0::detail
 
-}  // namespace rowan::inline v0
+#endif
 
-// rowan/train/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
+// rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <memory>
 
 namespace rowan::inline v0::detail {
 
-/// What train does with any reader. `options` must outlive it.
-template <class T, class Device>
-class TrainLoop {
-public:
-    /// Calls take(feeds) for the batches of an epoch until it returns false.
-    using Read = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
+ROWAN_CALLED_FUNCTION void EndTrainer::operator()(AnyTrainer* trainer) const noexcept { delete trainer; }
 
-    TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options);
-    Parameters run(Read const& read);
-
-private:
-    using Words = Ranks::Words;
-
-    void read_epoch(Read const& read, std::int64_t epoch);
-    bool take(Feeds const& feeds);
-    /// Makes a step of parts_, or, with options.overlap, the one before, for which these are the next.
-    void take_parts();
-    void step(std::span<Feeds const> parts, std::span<Feeds const> next);
-    void step_last();
-    /// Whether all ranks go on, where each calls f, which returns whether it does. Sets agreed_.
-    bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
-    /// Makes the trainer, from the last save of options.checkpoint if there is one.
-    void go_on(layer::Var<T, Device> const& cost);
-    void save();
-
-    Variable& cost_;
-    TrainOptionsOn<Device> const& options_;
-    Ranks const* ranks_;
-    Patience patience_;
-    std::optional<ScopeUse> use_;
-    std::optional<Epochs> epochs_;
-    std::optional<Trainer<T, Device>> trainer_;
-    bool overlaps_;
-    std::vector<Feeds> parts_, waiting_;    // of the next step, and with options.overlap of the one before
-    bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
-    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
-    std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
-    bool changed_ = false;                  // since the last save was loaded
-    bool more_ = true;
-    bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
-};
-
-template <class T, class Device>
-TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience),
-      overlaps_(options.overlap && ranks_ != nullptr) {
-    agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
-        patience_.check();
-        if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
-        use_.emplace(cost->scope());
-        epochs_.emplace(options.metrics, options.stop);
-        same.add("options.epochs", options.epochs);
-        if (options.stop) add_fields(same, "options.stop.", *options.stop);
-        if (!options.checkpoint) return;
-        check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
-        same.add("options.checkpoint.every", options.checkpoint.every);
-    });
-    options.checkpoint ? go_on(cost) : static_cast<void>(trainer_.emplace(cost, options));
+ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
+                                                                           DeviceExec const& exec,
+                                                                           TrainSettings const& settings) {
+    return std::unique_ptr<AnyTrainer, EndTrainer>(new AnyTrainer(cost, type, exec, settings));
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::go_on(layer::Var<T, Device> const& cost) {
-    auto saved = options_.checkpoint.load(cost_);
-    std::optional<TrainOptionsOn<Device>> from_save;
-    auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
-        words[0] = saved ? 1 : 0;
-        if (!saved) return;
-        TrainPosition at = TrainPosition::taken_from(*saved);
-        words[1] = epoch_ = at.epoch;
-        words[2] = known_ = at.batches;
-        epochs_->begin(std::move(at));
-        more_ = !epochs_->ended();
-        from_save.emplace(options_);
-        from_save->initial = {};
-        from_save->resume = &*saved;
-    });
-    for (std::size_t word = 0; word < 3; ++word) check_same_word(all, word, " goes on from another save than ");
-    trainer_.emplace(cost, from_save ? *from_save : options_);
+ROWAN_CALLED_FUNCTION double make_step(AnyTrainer& trainer, std::span<Feeds const> batches) {
+    return trainer.step(batches, nullptr);
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::save() {
-    Parameters all;
-    agree(ranks_, TrainCall::save,
-          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
-    options_.checkpoint.save(cost_, all);
-}
+ROWAN_CALLED_FUNCTION Parameters parameters_of(AnyTrainer const& trainer) { return trainer.parameters(); }
 
-template <class T, class Device>
-bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
-    auto const next = static_cast<std::int64_t>(next_parts);
-    auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
-        words[0] = f() ? 1 : 0;
-        words[1] = std::bit_cast<std::int64_t>(epochs_->value());
-        words[2] = next;
-    });
-    check_same_word(all, 1, " has another value of the metric of options.stop than ");
-    agreed_ = next != 0 && std::ranges::all_of(all, [&](Words const& words) { return words[2] == next; });
-    return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
-}
-
-template <class T, class Device>
-void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
-    reads_ = false;
-    typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
-    double const value = trainer_->step(parts, &ahead);
-    std::int64_t const rows = trainer_->rows_, number = batches_ / options_.parts.count();
-    batches_ += static_cast<std::int64_t>(parts.size());
-    changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
-    if (rows != 0) epochs_->count(value);
-    auto const every = options_.checkpoint.every;
-    if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
-        save();
-        agreed_ = false;  // a save of the user may have failed on some ranks
-    }
-    reads_ = more_;
-}
-
-template <class T, class Device>
-void TrainLoop<T, Device>::take_parts() {
-    if (!overlaps_) {
-        step(parts_, {});
-    } else {
-        if (!waiting_.empty()) step(waiting_, parts_);
-        waiting_ = std::move(parts_);
-    }
-    parts_.clear();
-}
-
-template <class T, class Device>
-void TrainLoop<T, Device>::step_last() {
-    auto const last = std::exchange(waiting_, {});
-    if (!last.empty() && more_) step(last, {});
-}
-
-template <class T, class Device>
-bool TrainLoop<T, Device>::take(Feeds const& feeds) {
-    if (++read_ <= known_) {
-        batches_ = read_;
-        return true;
-    }
-    if (options_.parts.count() == 1 && !overlaps_) {
-        step(std::span(&feeds, 1), {});
-    } else {
-        parts_.push_back(feeds);
-        if (static_cast<std::int64_t>(parts_.size()) == options_.parts.count()) take_parts();
-    }
-    return more_;
-}
-
-template <class T, class Device>
-void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
-    reads_ = true;
-    try {
-        read(epoch, [this](Feeds const& feeds) { return take(feeds); });
-        if (!parts_.empty() && more_) take_parts();
-        step_last();
-    } catch (...) {
-        if (!reads_) throw;
-        step_last();  // as on the other ranks, which have read more
-        if (!more_) return;
-        if (ranks_ != nullptr) {
-            ranks_->at_step(trainer_->steps() + 1);
-            ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
-        }
-        throw;
-    }
-    parts_.clear();
-}
-
-template <class T, class Device>
-Parameters TrainLoop<T, Device>::run(Read const& read) {
-    for (; more_ && epoch_ < options_.epochs; ++epoch_) {
-        if (known_ == 0) epochs_->begin();
-        read_epoch(read, epoch_);
-        if (!more_) break;
-        agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
-            if (read_ < known_)
-                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                                 std::to_string(read_),
-                                 std::to_string(known_).append(" or more, which were read before the save"));
-        });
-        bool const empty = read_ == 0;
-        batches_ = read_ = known_ = 0;
-        changed_ = true;
-        if (empty)
-            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
-                             "at least 1");
-        more_ = all_go_on([&] {
-            bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
-        });
-        if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
-    }
-    if (options_.checkpoint && changed_) save();
-    Parameters learned;
-    agree(ranks_, TrainCall::end, [&](Words&) {
-        epochs_->check_best();
-        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
-    });
-    return learned;
-}
-
-ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)
-ROWAN_TEMPLATE(class TrainLoop<double, Cpu>)
+ROWAN_CALLED_FUNCTION std::int64_t steps_of(AnyTrainer const& trainer) noexcept { return trainer.steps(); }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/train/train.hpp: train, trains the parameters of a net on batches.
 
@@ -34905,6 +34843,13 @@ inline constexpr bool returns_one_batch = false;
 template <std::invocable<std::int64_t&> Reader>
 inline constexpr bool returns_one_batch<Reader> =
     std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
+
+/// Calls take(feeds) for the batches of an epoch until it returns false.
+using ReadEpoch = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
+
+/// train with any reader, for a net with any types.
+ROWAN_IF_CALLED Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                        TrainSettings const& options, ReadEpoch const& read);
 
 }  // namespace detail
 
@@ -34936,11 +34881,13 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    return detail::TrainLoop<T, Device>(cost, options).run([&](std::int64_t& epoch, auto const& take) {
+    auto const read = [&](std::int64_t& epoch, std::function<bool(Feeds const&)> const& take) {
         for (Feeds const& feeds : reader(epoch)) {
             if (!take(feeds)) break;
         }
-    });
+    };
+    return detail::run_training(*cost, detail::cost_type<T, Device>(), options.exec, detail::settings_of(options),
+                                std::cref(read));
 }
 
 // A mistake, which does not compile.
@@ -34954,6 +34901,488 @@ requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/train/detail/train_position.hpp: TrainPosition, where a training is.
+
+namespace rowan::inline v0::detail {
+
+/// What a save of a training has besides parameters and states: as the value `@position`, and those of the best epoch as
+/// `<name>@best`.
+struct TrainPosition {
+    std::int64_t epoch = 0, batches = 0, steps = 0;  // of the epoch, what has been read and made
+    double cost = 0;                                 // the sum of its steps'
+    std::int64_t since = 0;                          // epochs since the best one
+    double value = 0;                                // the metric of the best epoch
+    std::int64_t metric = 0;                         // a number for this metric
+    std::optional<Parameters> best = {};
+
+    /// `now`, and the position, which share the elements of both.
+    Parameters added_to(Parameters const& now) const;
+    /// Takes the position out of a save.
+    /// errors   GraphError if there is none
+    static TrainPosition taken_from(Parameters& saved);
+};
+
+/// errors   ValueError if `every` is negative or others save together than the `ranks` that train; GraphError if a function
+///          is missing
+void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/train_position_inl.hpp: definitions of rowan/train/detail/train_position.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
+
+ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+    Parameters all = now.share();
+    auto const number = [](std::int64_t n) { return static_cast<double>(n); };
+    Value position;
+    position.set(LoDTensor<double>(Tensor<double>{number(epoch), number(batches), number(steps), cost, number(since),
+                                                  value, number(best ? best->steps : -1), number(metric)}));
+    all.set(std::string(position_name), std::move(position));
+    if (!best) return all;
+    for (auto const& [name, v] : *best) all.set(std::string(name).append(best_suffix), v.share());
+    return all;
+}
+
+ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+    if (!saved.contains(position_name))
+        throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
+    auto const values = saved.get<double>(position_name).share();
+    std::vector<double> const numbers(values.begin(), values.end());
+    for (std::size_t const k : std::array<std::size_t, 6>{0, 1, 2, 4, 6, 7}) {
+        double const least = k == 6 ? -1.0 : 0.0;
+        if (numbers.size() != 8 || !(numbers[k] >= least && numbers[k] < 0x1p53) ||
+            std::floor(numbers[k]) != numbers[k])
+            throw GraphError("options.checkpoint: what was loaded has no valid position: it is no save of train");
+    }
+    auto const integer = [&](std::size_t k) { return static_cast<std::int64_t>(numbers[k]); };
+    TrainPosition at{.epoch = integer(0),
+                     .batches = integer(1),
+                     .steps = integer(2),
+                     .cost = numbers[3],
+                     .since = integer(4),
+                     .value = numbers[5],
+                     .metric = integer(7)};
+    if (integer(6) >= 0) at.best.emplace().steps = integer(6);
+    Parameters rest;
+    rest.steps = saved.steps;
+    for (auto const& [name, v] : saved) {
+        if (name == position_name) continue;
+        bool const of_best = at.best && std::string_view(name).ends_with(best_suffix);
+        if (of_best)
+            at.best->set(name.substr(0, name.size() - best_suffix.size()), v.share());
+        else
+            rest.set(name, v.share());
+    }
+    saved = std::move(rest);
+    return at;
+}
+
+ROWAN_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+    if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
+    if (checkpoint.save == nullptr || checkpoint.load == nullptr)
+        throw GraphError("options.checkpoint lacks the function save or load");
+    if (checkpoint.ranks != ranks)
+        throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
+                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/epochs.hpp: Epochs, what train does after each epoch.
+
+namespace rowan::inline v0::detail {
+
+/// The ends of the epochs of a training: metrics, the line about an epoch, and the best epoch.
+class Epochs {
+public:
+    /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
+    ///          negative, or least is not finite
+    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+
+    void begin();
+    /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
+    void begin(TrainPosition&& at);
+    /// What is known of an epoch, of which `batches` have been read.
+    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
+    /// Whether `stop` has ended the training.
+    bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
+    void count(double cost) {
+        sum_ += cost;
+        ++steps_;
+    }
+    /// The metric of the best epoch, which is the same on all ranks.
+    double value() const noexcept { return value_; }
+
+    /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
+    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+
+    /// Checks that an epoch was the best of those that have ended.
+    /// errors   ValueError if the metric of `stop` was NaN in all of them
+    void check_best() const;
+
+    /// Prints the line about the epoch to standard error.
+    void print(std::int64_t epoch) const;
+
+    std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
+
+private:
+    bool goes_on(double value, Parameters now);
+    /// A number for the metric of `stop`, without which there is no best epoch.
+    std::int64_t metric() const;
+
+    Metrics const& metrics_;
+    std::optional<layer::EarlyStop> const& stop_;
+    std::optional<Parameters> best_;
+    double value_ = 0;        // the metric of the best epoch
+    std::int64_t since_ = 0;  // epochs since then
+    std::chrono::steady_clock::time_point start_;
+    double sum_ = 0;
+    std::int64_t steps_ = 0;
+    std::string measured_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/epochs_inl.hpp: definitions of rowan/train/detail/epochs.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+    : metrics_(metrics), stop_(stop) {
+    for (auto const& [name, metric] : metrics) {
+        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+    }
+    if (!stop) return;
+    if (!metrics.contains(stop->metric))
+        throw GraphError(std::string("options.stop: there is no metric \"")
+                             .append(stop->metric)
+                             .append("\"")
+                             .append(near_text(stop->metric, metrics)));
+    if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
+    if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
+    if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
+}
+
+ROWAN_FUNCTION void Epochs::begin() {
+    start_ = std::chrono::steady_clock::now();
+    sum_ = 0;
+    steps_ = 0;
+    measured_.clear();
+}
+
+ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
+    begin();
+    sum_ = at.cost;
+    steps_ = at.steps;
+    if (at.metric != metric()) return;
+    value_ = at.value;
+    since_ = at.since;
+    best_ = std::move(at.best);
+}
+
+ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+    TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
+    if (batches != 0) {
+        at.steps = steps_;
+        at.cost = sum_;
+    }
+    if (best_) at.best = best_->share();
+    return at;
+}
+
+ROWAN_FUNCTION std::int64_t Epochs::metric() const {
+    if (!stop_) return 0;
+    auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
+    return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
+}
+
+ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+    std::optional<double> compared;
+    for (auto const& [name, metric] : metrics_) {
+        double const value = metric(now);
+        char number[32];
+        std::snprintf(number, sizeof number, " %g", value);
+        measured_.append(", ").append(name).append(number);
+        if (stop_ && name == stop_->metric) compared = value;
+    }
+    bool const more = on_epoch(epoch, now);
+    return (!compared || goes_on(*compared, std::move(now))) && more;
+}
+
+ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+    double const gain = stop_->larger ? value - value_ : value_ - value;
+    if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
+        best_ = std::move(now);
+        value_ = value;
+        since_ = 0;
+        return true;
+    }
+    ++since_;
+    return !ended();
+}
+
+ROWAN_FUNCTION void Epochs::check_best() const {
+    if (stop_ && !best_ && since_ > 0)
+        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
+                         std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
+}
+
+ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+    std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
+    std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
+                 sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
+                 measured_.c_str(), seconds.count());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/train_inl.hpp: definitions of rowan/train/train.hpp: TrainLoop, the epochs and steps of train.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// What train does with any reader. The arguments must outlive it.
+class TrainLoop {
+public:
+    ROWAN_IF_CALLED TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                              TrainSettings const& options);
+    ROWAN_IF_CALLED Parameters run(ReadEpoch const& read);
+
+private:
+    using Words = Ranks::Words;
+
+    ROWAN_IF_CALLED void read_epoch(ReadEpoch const& read, std::int64_t epoch);
+    ROWAN_IF_CALLED bool take(Feeds const& feeds);
+    /// Makes a step of parts_, or, with options.overlap, the one before, for which these are the next.
+    ROWAN_IF_CALLED void take_parts();
+    ROWAN_IF_CALLED void step(std::span<Feeds const> parts, std::span<Feeds const> next);
+    ROWAN_IF_CALLED void step_last();
+    /// Whether all ranks go on, where each calls f, which returns whether it does. Sets agreed_.
+    ROWAN_IF_CALLED bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
+    /// Makes the trainer, from the last save of options.checkpoint if there is one.
+    ROWAN_IF_CALLED void go_on();
+    ROWAN_IF_CALLED void save();
+
+    Variable& cost_;
+    CostType const& type_;
+    DeviceExec const& exec_;
+    TrainSettings const& options_;
+    Ranks const* ranks_;
+    Patience patience_;
+    std::optional<ScopeUse> use_;
+    std::optional<Epochs> epochs_;
+    std::optional<AnyTrainer> trainer_;
+    bool overlaps_;
+    std::vector<Feeds> parts_, waiting_;    // of the next step, and with options.overlap of the one before
+    bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
+    std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
+    std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
+    bool changed_ = false;                  // since the last save was loaded
+    bool more_ = true;
+    bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
+};
+
+ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                           TrainSettings const& options)
+    : cost_(cost), type_(type), exec_(exec), options_(options), ranks_(options.ranks.get()),
+      patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
+    agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
+        patience_.check();
+        if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
+        use_.emplace(cost_.scope());
+        epochs_.emplace(options.metrics, options.stop);
+        same.add("options.epochs", options.epochs);
+        if (options.stop) add_fields(same, "options.stop.", *options.stop);
+        if (!options.checkpoint) return;
+        check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
+        same.add("options.checkpoint.every", options.checkpoint.every);
+    });
+    options.checkpoint ? go_on() : static_cast<void>(trainer_.emplace(cost_, type_, exec_, options));
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
+    auto saved = options_.checkpoint.load(cost_);
+    std::optional<TrainSettings> from_save;
+    auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
+        words[0] = saved ? 1 : 0;
+        if (!saved) return;
+        TrainPosition at = TrainPosition::taken_from(*saved);
+        words[1] = epoch_ = at.epoch;
+        words[2] = known_ = at.batches;
+        epochs_->begin(std::move(at));
+        more_ = !epochs_->ended();
+        from_save.emplace(options_);
+        from_save->initial = nullptr;
+        from_save->resume = &*saved;
+    });
+    for (std::size_t word = 0; word < 3; ++word) check_same_word(all, word, " goes on from another save than ");
+    trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::save() {
+    Parameters all;
+    agree(ranks_, TrainCall::save,
+          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
+    options_.checkpoint.save(cost_, all);
+}
+
+ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+    auto const next = static_cast<std::int64_t>(next_parts);
+    auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
+        words[0] = f() ? 1 : 0;
+        words[1] = std::bit_cast<std::int64_t>(epochs_->value());
+        words[2] = next;
+    });
+    check_same_word(all, 1, " has another value of the metric of options.stop than ");
+    agreed_ = next != 0 && std::ranges::all_of(all, [&](Words const& words) { return words[2] == next; });
+    return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
+    reads_ = false;
+    AnyTrainer::StepAhead const ahead{next, agreed_};
+    double const value = trainer_->step(parts, &ahead);
+    std::int64_t const rows = trainer_->rows(), number = batches_ / options_.parts.count();
+    batches_ += static_cast<std::int64_t>(parts.size());
+    changed_ = true;
+    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
+    if (rows != 0) epochs_->count(value);
+    auto const every = options_.checkpoint.every;
+    if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
+        save();
+        agreed_ = false;  // a save of the user may have failed on some ranks
+    }
+    reads_ = more_;
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::take_parts() {
+    if (!overlaps_) {
+        step(parts_, {});
+    } else {
+        if (!waiting_.empty()) step(waiting_, parts_);
+        waiting_ = std::move(parts_);
+    }
+    parts_.clear();
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::step_last() {
+    auto const last = std::exchange(waiting_, {});
+    if (!last.empty() && more_) step(last, {});
+}
+
+ROWAN_CALLED_FUNCTION bool TrainLoop::take(Feeds const& feeds) {
+    if (++read_ <= known_) {
+        batches_ = read_;
+        return true;
+    }
+    if (options_.parts.count() == 1 && !overlaps_) {
+        step(std::span(&feeds, 1), {});
+    } else {
+        parts_.push_back(feeds);
+        if (static_cast<std::int64_t>(parts_.size()) == options_.parts.count()) take_parts();
+    }
+    return more_;
+}
+
+ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
+    reads_ = true;
+    try {
+        read(epoch, [this](Feeds const& feeds) { return take(feeds); });
+        if (!parts_.empty() && more_) take_parts();
+        step_last();
+    } catch (...) {
+        if (!reads_) throw;
+        step_last();  // as on the other ranks, which have read more
+        if (!more_) return;
+        if (ranks_ != nullptr) {
+            ranks_->at_step(trainer_->steps() + 1);
+            ranks_->agree(TrainCall::step, 0, [](Words&) { throw; });
+        }
+        throw;
+    }
+    parts_.clear();
+}
+
+ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
+    for (; more_ && epoch_ < options_.epochs; ++epoch_) {
+        if (known_ == 0) epochs_->begin();
+        read_epoch(read, epoch_);
+        if (!more_) break;
+        agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
+            if (read_ < known_)
+                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
+                                 std::to_string(read_),
+                                 std::to_string(known_).append(" or more, which were read before the save"));
+        });
+        bool const empty = read_ == 0;
+        batches_ = read_ = known_ = 0;
+        changed_ = true;
+        if (empty)
+            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
+                             "at least 1");
+        more_ = all_go_on([&] {
+            bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
+            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
+        });
+        if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
+    }
+    if (options_.checkpoint && changed_) save();
+    Parameters learned;
+    agree(ranks_, TrainCall::end, [&](Words&) {
+        epochs_->check_best();
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
+    });
+    return learned;
+}
+
+ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                              TrainSettings const& options, ReadEpoch const& read) {
+    return TrainLoop(cost, type, exec, options).run(read);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/distributed/train.hpp: train on several ranks: layer::Comm from a communicator.
 
@@ -35276,7 +35705,7 @@ public:
 private:
     template <class T, class Device>
     void make_backward() {
-        GradientMaker<T, Device> maker(*scope, "the state of a loop");
+        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the state of a loop");
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
         };
@@ -35754,7 +36183,7 @@ struct StepNet {
 private:
     template <class T, class Device>
     void make_backward() {
-        GradientMaker<T, Device> maker(*scope, "the result of a step");
+        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the result of a step");
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
         };

@@ -119,7 +119,7 @@ public:
     }
 
     /// The ranks, or nullptr.
-    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
+    std::shared_ptr<rowan::detail::Ranks const> const& ranks() const noexcept { return ranks_; }
 
 private:
     std::shared_ptr<rowan::detail::Ranks const> ranks_;

@@ -10,13 +10,52 @@
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizer.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// layer::GradientClipOn a device, without the device.
+class AnyGradientClip {
+public:
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+    /// The name and the options, which ranks that train together compare.
+    NamedValues const& values() const noexcept { return values_; }
+
+    /// Adds the clipping operators to a scope and replaces the gradients by their results.
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
+    /// cost     one operator for each gradient, or one for all jointly
+    ROWAN_IF_CALLED void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
+
+protected:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
+    struct Kind {
+        std::int32_t wire;
+        Make make;
+    };
+
+    AnyGradientClip() = default;
+    AnyGradientClip(std::string_view name, std::string types, NamedValues values, bool together)
+        : name_(name), types_(std::move(types)), values_(std::move(values)), together_(together) {}
+
+    std::vector<Kind> kinds_;
+    Make make_mixed_;  // clips gradients of several element types together
+
+private:
+    ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
+
+    std::string name_, types_;  // of the operator and of the element types
+    NamedValues values_;
+    bool together_ = false;
+};
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -57,7 +96,7 @@ concept gradient_clip_options = optimizer_options<C> && C::op::inputs::size == 1
 /// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
 /// device; or no clipping.
 template <class Device>
-class GradientClipOn {
+class GradientClipOn : public rowan::detail::AnyGradientClip {
 public:
     GradientClipOn() = default;  ///< no clipping
     /// For gradients of the element types in trained_dtypes<C>.
@@ -70,39 +109,15 @@ public:
     /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
-
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
-    /// The name and the options, which ranks that train together compare.
-    rowan::detail::NamedValues const& values() const noexcept { return values_; }
-
-    /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
-    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
-    /// cost     one operator for each gradient, or one for all jointly
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
-
-private:
-    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
-    struct Kind {
-        std::int32_t wire;
-        Make make;
-    };
-
-    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
-
-    std::vector<Kind> kinds_;
-    std::string name_, types_;  // of the operator and of the element types
-    rowan::detail::NamedValues values_;
-    bool together_ = false;
-    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(c)) {
+    : AnyGradientClip(
+          C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c),
+          requires { requires C::together; }) {
     using Op = typename C::op;
-    if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
                            return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
@@ -118,40 +133,13 @@ GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
     }
 }
 
-template <class Device>
-void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-    if (!given()) return;
-    std::size_t const size = together_ ? gradients.size() : 1;
-    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
-        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
-        std::vector<Variable*> some;
-        Make const* make = nullptr;
-        for (std::size_t i = begin; i < begin + size; ++i) {
-            std::int32_t const own = gradients[i].gradient->spec().dtype;
-            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
-            if (kind == kinds_.end()) refuse(gradients[i], types_);
-            if (own != wire && !make_mixed_)
-                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
-            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
-            some.push_back(gradients[i].gradient);
-        }
-        auto const clipped = (*make)(scope, std::move(some));
-        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
-    }
-}
-
-template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
-    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
-}
-
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
-ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
 ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
 ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
 ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/train/gradient_clip_inl.hpp>

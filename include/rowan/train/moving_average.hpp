@@ -4,9 +4,32 @@
 #include <rowan/op/optimizer/moving_average.hpp>
 #include <rowan/train/optimizer.hpp>
 
-#include <cstdint>
 #include <optional>
-#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// layer::AverageOn a device, without the device.
+class AnyAverage {
+public:
+    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    /// The options of the average; for one that is given.
+    NamedValues const& values() const noexcept { return update_->values(); }
+    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
+    /// narrow element types also its state.
+    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
+    /// cost     one operator and its variable
+    ROWAN_IF_CALLED ParameterUpdate add(Scope& scope, Variable& parameter) const;
+
+protected:
+    AnyAverage() = default;
+    explicit AnyAverage(AnyOptimizer update) : update_(std::move(update)) {}
+
+private:
+    std::optional<AnyOptimizer> update_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -27,45 +50,18 @@ struct MovingAverage {
 
 /// A MovingAverage for parameters of given element types on a device, or none.
 template <class Device>
-class AverageOn {
+class AverageOn : public rowan::detail::AnyAverage {
 public:
     AverageOn() = default;  ///< none
     /// For parameters of the element types in trained_dtypes<MovingAverage>.
-    AverageOn(MovingAverage const& average) : update_(OptimizerOn<Device>(average)) {}
+    AverageOn(MovingAverage const& average) : AnyAverage(OptimizerOn<Device>(average)) {}
     /// For parameters of other element types, such as user-defined ones.
     template <class... T>
-    AverageOn(MovingAverage const& average, dtypes<T...> types) : update_(OptimizerOn<Device>(average, types)) {}
-
-    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
-    /// The options of the average; for one that is given.
-    rowan::detail::NamedValues const& values() const noexcept { return update_->values(); }
-    /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
-    /// narrow element types also its state.
-    /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
-    /// cost     one operator and its variable
-    rowan::detail::ParameterUpdate add(Scope& scope, Variable& parameter) const;
-
-private:
-    std::optional<OptimizerOn<Device>> update_;
+    AverageOn(MovingAverage const& average, dtypes<T...> types) : AnyAverage(OptimizerOn<Device>(average, types)) {}
 };
 
-template <class Device>
-rowan::detail::ParameterUpdate AverageOn<Device>::add(Scope& scope, Variable& parameter) const {
-    if (parameter.spec().type != VarType::LOD_TENSOR)
-        throw TypeError(std::string("the moving average of ").append(parameter.name()),
-                        rowan::detail::kind_text(parameter.spec()), "a LoDTensor");
-    Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
-    average.bring = parameter.bring;
-    average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
-        value = parameter.value().copy();
-    };
-    auto update = update_->add(scope, {&average, &parameter});
-    update.states.insert(update.states.begin(), &average);
-    update.check();
-    return update;
-}
-
-ROWAN_TEMPLATE(class AverageOn<Cpu>)
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/train/moving_average_inl.hpp>

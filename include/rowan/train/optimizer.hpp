@@ -42,57 +42,32 @@ struct ParameterUpdate {
     std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
 };
 
+/// What the update of a parameter needs of an element type on a device.
+struct UpdatedType {
+    std::int32_t dtype;  ///< dtype<T>::wire
+    void (*zeros)(Value&, Dims const&, AnyExec);
+    void (*bring)(Value&, AnyExec, bool);
+};
 template <class T, class Device>
-LoDTensor<T, Device> zeros_of(Dims const& dims, AnyExec exec = {}) {
+void set_zeros(Value& value, Dims const& dims, AnyExec exec) {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
+    value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.or_default<Device>(), shape)));
 }
-
-/// Adds the states of an operator and the operator, for all optimizers of one element type; with `row_states`, a state
-/// has one element for each row.
 template <class T, class Device>
-ParameterUpdate add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel, bool row_states,
-                           Attributes attributes) {
-    using S = kept_t<T>;
-    ParameterUpdate update{};
-    Dims dims = g.parameter->spec().dims;
-    if (row_states) dims = {dims[0]};
-    bool const some_rows = g.parameter->spec().type == VarType::SELECTED_ROWS;
-    if (some_rows) dims[0] = UNK;
-    auto const empty = std::make_shared<std::vector<Value>>(kernel.inputs.size());  // on no rows
-    auto const add_empty = [&]<class E>(std::type_identity<E>, std::size_t i, Dims none) {
-        none[0] = 0;
-        (*empty)[i].set(zeros_of<E, Device>(none));
-    };
-    std::vector<Variable*> inputs{g.parameter};
-    for (std::size_t i = 1; i + 1 < kernel.inputs.size(); ++i) {
-        std::string name(g.parameter->name());
-        name.append("@").append(kernel.name).append(".").append(kernel.inputs[i]);
-        Variable& state = scope.new_var(name, tensor_spec<S>(dims), Role::state);
-        state.bring = &bring<S, Device>;
-        state.initialize = [dims, some_rows, param = g.parameter](Value& value, std::optional<std::uint64_t>,
-                                                                  AnyExec exec) {
-            Dims all = dims;  // a row for each of the parameter's
-            if (some_rows) all[0] = static_cast<std::int64_t>(param->value().row_values().rows());
-            value.set(zeros_of<S, Device>(all, exec));
-        };
-        update.states.push_back(&state);
-        inputs.push_back(&state);
-        add_empty(std::type_identity<S>{}, i, dims);
-    }
-    inputs.push_back(g.gradient);
-    for (std::size_t const i : {std::size_t{0}, inputs.size() - 1})
-        add_empty(std::type_identity<T>{}, i, g.parameter->spec().dims);
-    update.op = &scope.new_op(kernel, std::move(inputs), std::move(attributes));
-    update.check = [op = update.op, empty] {
-        Device exec{};
-        std::vector<Value*> in;
-        for (Value& value : *empty) in.push_back(&value);
-        op->kernel->run({.exec = exec, .in = in, .out = {}, .attributes = op->attributes});
-    };
-    return update;
-}
+inline constexpr UpdatedType updated_type{dtype<T>::wire, &set_zeros<T, Device>, &bring<T, Device>};
+
+/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row. The check of
+/// the update is left to the caller: it runs the operator on the values returned, which have no rows.
+struct AddedStates {
+    ParameterUpdate update;
+    std::shared_ptr<std::vector<Value>> no_rows;
+};
+/// Runs an operator on values that have no rows.
+ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
+ROWAN_IF_CALLED AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
+                                       bool row_states, Attributes attributes, UpdatedType const& param,
+                                       UpdatedType const& state);
 
 /// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
 /// optimizer has it.
@@ -115,17 +90,18 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<Op::updates::size - 1>{});
-    auto update = add_states<T, Device>(
-        scope, g, kernel, requires { O::one_state_per_row; }, attributes);
+    constexpr bool row_states = requires { O::one_state_per_row; };
+    auto [update, no_rows] =
+        add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     if constexpr (requires { requires Op::begins_with_param; }) {
         update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
-    update.check = [attributes, check = std::move(update.check)] {
+    update.check = [attributes, op = update.op, no_rows = std::move(no_rows)] {
         check_trains<Op>(*attributes);
-        check();
+        run_checked(Device{}, *op, *no_rows);
     };
     update.has_rate = requires { attributes->learning_rate = 1.0; };
     double rate = 1.0;
@@ -145,6 +121,42 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     return update;
 }
 
+/// layer::OptimizerOn a device, without the device.
+class AnyOptimizer {
+public:
+    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
+    /// one, which it adds to the scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
+    ///          SelectedRows, whose rows are updated only where they have a gradient
+    /// cost     O(number of types), plus one operator
+    ROWAN_IF_CALLED void densify(Scope& scope, ParameterGradient& g) const;
+
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names; the scope then is as before
+    /// cost     O(number of types), plus one operator and its states
+    ROWAN_IF_CALLED ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
+
+    /// The name and the options, which ranks that train together compare.
+    NamedValues const& values() const noexcept { return values_; }
+
+protected:
+    struct Kind {
+        std::int32_t wire;
+        std::function<ParameterUpdate(Scope&, ParameterGradient const&)> make;
+        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
+    };
+    AnyOptimizer(std::string types, NamedValues values) : types_(std::move(types)), values_(std::move(values)) {}
+
+    std::vector<Kind> kinds_;
+
+private:
+    ROWAN_IF_CALLED Kind const& kind_for(ParameterGradient const& g) const;
+
+    std::string types_;  // their names
+    NamedValues values_;
+};
+
 }  // namespace detail
 
 namespace layer {
@@ -158,7 +170,7 @@ using trained_dtypes = std::conditional_t<rowan::detail::is_builtin<typename O::
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
-class OptimizerOn {
+class OptimizerOn : public rowan::detail::AnyOptimizer {
 public:
     /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
@@ -171,31 +183,7 @@ public:
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
-    /// one, which it adds to the scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type, or the parameter is a
-    ///          SelectedRows, whose rows are updated only where they have a gradient
-    /// cost     O(number of types), plus one operator
-    void densify(Scope& scope, ParameterGradient& g) const;
-
-    /// Adds the operator that updates a parameter, and its states, to a scope.
-    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
-    ///          already has states of these names; the scope then is as before
-    /// cost     O(number of types), plus one operator and its states
-    rowan::detail::ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
-
-    /// The name and the options, which ranks that train together compare.
-    rowan::detail::NamedValues const& values() const noexcept { return values_; }
-
 private:
-    struct Kind {
-        std::int32_t wire;
-        std::function<rowan::detail::ParameterUpdate(Scope&, ParameterGradient const&)> make;
-        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
-    };
-
-    Kind const& kind_for(ParameterGradient const& g) const;
-
     /// Whether the optimizer is Deferred, of another one.
     template <class O>
     static constexpr bool is_deferred = requires {
@@ -214,16 +202,12 @@ private:
         }
         return nullptr;
     }
-
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
-    rowan::detail::NamedValues values_;
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
-    : types_(rowan::detail::dtype_list<T...>()), values_(rowan::detail::option_values(o)) {
+    : AnyOptimizer(rowan::detail::dtype_list<T...>(), rowan::detail::option_values(o)) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back({dtype<T>::wire,
@@ -238,38 +222,9 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
      ...);
 }
 
-template <class Device>
-void OptimizerOn<Device>::densify(Scope& scope, ParameterGradient& g) const {
-    if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
-    auto const dense = kind_for(g).dense;
-    if (dense == nullptr) return;
-    if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
-                        rowan::detail::kind_text(g.parameter->spec()), "a LoDTensor");
-    g.gradient = dense(scope, *g.gradient);
-}
-
-template <class Device>
-rowan::detail::ParameterUpdate OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const {
-    rowan::detail::ScopeRollback added(scope);
-    auto update = kind_for(g).make(scope, g);
-    added.keep();
-    return update;
-}
-
-template <class Device>
-auto OptimizerOn<Device>::kind_for(ParameterGradient const& g) const -> Kind const& {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == g.parameter->spec().dtype) return kind;
-    }
-    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
-}
-
 /// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;
 
-ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
 ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
@@ -285,3 +240,5 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 }  // namespace layer
 
 }  // namespace rowan::inline v0
+
+#include <rowan/train/optimizer_inl.hpp>

@@ -12,6 +12,35 @@
 #include <string>
 #include <vector>
 
+namespace rowan::inline v0::detail {
+
+/// layer::PartsOn a device, without the device.
+class AnyParts {
+public:
+    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
+    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
+
+    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
+    /// errors   TypeError if the element type is not supported
+    /// cost     O(number of types)
+    ROWAN_IF_CALLED GradientSums const& sums_of(Variable const& v, std::string const& what) const;
+
+protected:
+    struct Kind {
+        std::int32_t wire;
+        GradientSums sums;
+    };
+    AnyParts() = default;
+    ROWAN_IF_CALLED AnyParts(std::int64_t count, std::string types, std::vector<Kind> kinds);
+
+private:
+    std::int64_t count_ = 1;
+    std::vector<Kind> kinds_;
+    std::string types_;  // their names
+};
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// Gradient accumulation: `count` batches, the parts of a step, make one step of the optimizer.
@@ -46,7 +75,7 @@ namespace rowan::inline v0::layer {
 /// epoch make a step of their own. Dropout has other masks for each part. Only one part runs at a time, and at most
 /// log2 count sums of gradients and one are in memory, in dtype<T>::sum, on the host.
 template <class Device>
-class PartsOn {
+class PartsOn : public rowan::detail::AnyParts {
 public:
     PartsOn() = default;  ///< every batch is a step
     /// For gradients of float, double and bfloat16.
@@ -59,51 +88,24 @@ public:
     /// cost     O(number of types)
     template <class... T>
     PartsOn(std::int64_t count, dtypes<T...>);
-
-    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
-
-    /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
-    /// errors   TypeError if the element type is not supported
-    /// cost     O(number of types)
-    rowan::detail::GradientSums const& sums_of(Variable const& v, std::string const& what) const;
-
-private:
-    struct Kind {
-        std::int32_t wire;
-        rowan::detail::GradientSums sums;
-    };
-    std::int64_t count_ = 1;
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
 };
 
 template <class Device>
 template <class... T>
 PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
-    : count_(count), kinds_{{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...},
-      types_(rowan::detail::dtype_list<T...>()) {
+    : AnyParts(count, rowan::detail::dtype_list<T...>(),
+               {Kind{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...,
+                Kind{dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
+                     rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}...}) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
-    if (count < 1) throw ValueError("parts", count, "1 or more");
-    (kinds_.push_back({dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
-                       rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}),
-     ...);
-}
-
-template <class Device>
-rowan::detail::GradientSums const& PartsOn<Device>::sums_of(Variable const& v, std::string const& what) const {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == v.spec().dtype) return kind.sums;
-    }
-    throw TypeError(std::string("parts: the element type of ").append(what), rowan::detail::dtype_text(v.spec().dtype),
-                    types_);
 }
 
 /// The number of batches that make a step, for nets on the host.
 using Parts = PartsOn<Cpu>;
 
-ROWAN_TEMPLATE(class PartsOn<Cpu>)
 ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat16>))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/train/parts_inl.hpp>

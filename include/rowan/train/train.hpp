@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/train/detail/train_loop.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -10,6 +9,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -22,6 +22,13 @@ inline constexpr bool returns_one_batch = false;
 template <std::invocable<std::int64_t&> Reader>
 inline constexpr bool returns_one_batch<Reader> =
     std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
+
+/// Calls take(feeds) for the batches of an epoch until it returns false.
+using ReadEpoch = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
+
+/// train with any reader, for a net with any types.
+ROWAN_IF_CALLED Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                        TrainSettings const& options, ReadEpoch const& read);
 
 }  // namespace detail
 
@@ -53,11 +60,13 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    return detail::TrainLoop<T, Device>(cost, options).run([&](std::int64_t& epoch, auto const& take) {
+    auto const read = [&](std::int64_t& epoch, std::function<bool(Feeds const&)> const& take) {
         for (Feeds const& feeds : reader(epoch)) {
             if (!take(feeds)) break;
         }
-    });
+    };
+    return detail::run_training(*cost, detail::cost_type<T, Device>(), options.exec, detail::settings_of(options),
+                                std::cref(read));
 }
 
 // A mistake, which does not compile.
@@ -71,3 +80,5 @@ requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Parameters
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/train/train_inl.hpp>

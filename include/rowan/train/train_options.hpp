@@ -2,10 +2,8 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/detail/named_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/train/comm.hpp>
-#include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/early_stop.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/gradient_clip.hpp>
@@ -21,7 +19,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -109,23 +109,62 @@ struct TrainOptionsOn {
 
 namespace detail {
 
-/// What Trainer asks to be the same on all ranks. Of a schedule, factors are compared in each step.
+/// TrainOptionsOn a device, which must outlive it, without the device.
+struct TrainSettings {
+    AnyOptimizer optimizer;  // of parameters that optimizers does not name
+    std::map<std::string_view, AnyOptimizer> optimizers;
+    std::map<std::string, double> const& rates;
+    AnyGradientClip const& clip;
+    layer::Schedule const& schedule;
+    AnyAverage const& average;
+    std::shared_ptr<Ranks const> ranks;
+    AnyParts const& parts;
+    std::int64_t check_every;
+    bool overlap;
+    std::chrono::milliseconds patience;
+    std::int64_t epochs;
+    layer::TrainCheckpoint const& checkpoint;
+    bool progress;
+    Metrics const& metrics;
+    std::optional<layer::EarlyStop> const& stop;
+    std::uint64_t seed;
+    Callback<BatchReport const&> const& on_batch;
+    Callback<std::int64_t, Parameters const&> const& on_epoch;
+    std::span<Variable* const> keep;
+    Feeds const* initial;  // or nullptr
+    Parameters const* resume;
+
+    AnyOptimizer const& optimizer_of(ParameterGradient const& g) const {
+        auto const other = optimizers.find(g.parameter->name());
+        return other == optimizers.end() ? optimizer : other->second;
+    }
+};
 template <class Device>
-void add_options(NamedValues& to, TrainOptionsOn<Device> const& options) {
-    to.add("options.parts", options.parts.count());
-    to.add("options.check_every", options.check_every);
-    to.add("options.overlap", std::int64_t{options.overlap});
-    to.add("options.seed", std::to_string(options.seed));
-    to.add("options.optimizer", options.optimizer ? options.optimizer->values() : option_values(layer::Sgd{}));
-    auto const of = [](char const* list, std::string const& name) {
-        return std::string(list).append("[\"").append(name).append("\"]");
-    };
-    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
-    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
-    if (options.clip.given()) to.add("options.clip", options.clip.values());
-    if (options.average) to.add("options.average", options.average.values());
-    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
+    return {.optimizer = o.optimizer ? *o.optimizer : layer::OptimizerOn<Device>(layer::Sgd{}),
+            .optimizers = {o.optimizers.begin(), o.optimizers.end()},
+            .rates = o.rates,
+            .clip = o.clip,
+            .schedule = o.schedule,
+            .average = o.average,
+            .ranks = o.comm.ranks(),
+            .parts = o.parts,
+            .check_every = o.check_every,
+            .overlap = o.overlap,
+            .patience = o.patience,
+            .epochs = o.epochs,
+            .checkpoint = o.checkpoint,
+            .progress = o.progress,
+            .metrics = o.metrics,
+            .stop = o.stop,
+            .seed = o.seed,
+            .on_batch = o.on_batch,
+            .on_epoch = o.on_epoch,
+            .keep = o.keep,
+            .initial = o.initial.empty() ? nullptr : &o.initial,
+            .resume = o.resume};
 }
+ROWAN_TEMPLATE(TrainSettings settings_of(TrainOptionsOn<Cpu> const&))
 
 }  // namespace detail
 

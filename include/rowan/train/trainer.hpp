@@ -2,46 +2,56 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/memory_pool.hpp>
-#include <rowan/graph/net.hpp>
-#include <rowan/graph/scope.hpp>
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-#include <rowan/train/comm.hpp>
-#include <rowan/train/detail/cost_weight.hpp>
-#include <rowan/train/detail/deferred_tables.hpp>
-#include <rowan/train/detail/entered.hpp>
-#include <rowan/train/detail/loss_rows.hpp>
-#include <rowan/train/detail/parameter_updates.hpp>
-#include <rowan/train/detail/part_sums.hpp>
-#include <rowan/train/detail/ranks.hpp>
-#include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
-#include <rowan/train/parts.hpp>
-#include <rowan/train/schedule.hpp>
 #include <rowan/train/train_options.hpp>
 
-#include <atomic>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
+
+/// What training asks of the element type of a cost, on a device.
+struct CostType {
+    GradientKernels gradients;
+    double (*first)(Value const& cost, AnyExec exec);  // the first element
+};
 template <class T, class Device>
-class TrainLoop;
+double cost_as_double(Value const& cost, AnyExec exec) {
+    return static_cast<double>(
+        dtype<T>::widen(first_element(exec.get<Device>(), cost.get<LoDTensor<T, Device>>().value())));
 }
+template <class T, class Device>
+CostType cost_type() {
+    return {gradient_kernels<T, Device>(), &cost_as_double<T, Device>};
+}
+ROWAN_TEMPLATE(CostType cost_type<float, Cpu>())
+ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
+
+/// A Trainer of a net with any types.
+class AnyTrainer;
+struct EndTrainer {
+    ROWAN_IF_CALLED void operator()(AnyTrainer* trainer) const noexcept;
+};
+/// `exec` must outlive the trainer, `settings` this call.
+ROWAN_IF_CALLED std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
+                                                                     DeviceExec const& exec,
+                                                                     TrainSettings const& settings);
+ROWAN_IF_CALLED double make_step(AnyTrainer& trainer, std::span<Feeds const> batches);
+ROWAN_IF_CALLED Parameters parameters_of(AnyTrainer const& trainer);
+ROWAN_IF_CALLED std::int64_t steps_of(AnyTrainer const& trainer) noexcept;
+
+}  // namespace detail
 
 /// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
 /// removed from the net with the trainer. `train` is a loop around it.
@@ -76,7 +86,11 @@ public:
     ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
-                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {});
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
+        : exec_(options.exec),
+          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, detail::settings_of(options))) {}
+    Trainer(Trainer const&) = delete;
+    Trainer& operator=(Trainer const&) = delete;
     // A mistake, which does not compile.
     template <class O>
     requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
@@ -107,119 +121,22 @@ public:
     ///          if the cost adds means whose divisors are not in the same proportion in all parts
     /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
     ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches) { return step(batches, nullptr); }
+    double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
     /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
     /// errors   std::bad_alloc
     /// cost     one read and one write of all of them, and the missed steps
-    Parameters parameters() const;
+    Parameters parameters() const { return detail::parameters_of(*trainer_); }
 
-    std::int64_t steps() const noexcept { return steps_; }  ///< number of steps, resumed ones included
+    /// The number of steps, resumed ones included.
+    std::int64_t steps() const noexcept { return detail::steps_of(*trainer_); }
 
 private:
-    friend class detail::TrainLoop<T, Device>;
-
-    /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
-    /// of as many batches.
-    struct StepAhead {
-        std::span<Feeds const> next;
-        bool agreed;
-    };
-    double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    class Step;
-
-    std::vector<Variable*> variables() const;
-    /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
-    void check_ranks() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    Value own_copy(Variable const& v, Value const& value) const;
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
-    double prepare();
-
-    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, std::int64_t part) const;
-
-    /// Runs the net on a part, which sets results_, and returns the cost.
-    double run(Feeds const& feeds, std::int64_t part, std::function<void(Operator const&)> const& after = {});
-    /// After how many operators of the net results_ are computed, with what they are weighed by.
-    std::vector<std::size_t> ready() const;
-    /// The parts of a step that this rank runs.
-    detail::PartRange parts_of(std::span<Feeds const> batches) const {
-        auto const total = static_cast<std::int64_t>(batches.size());
-        // All ranks run the only part of a step, so that it has the bits of a step without parts.
-        if (comm_.ranks() == nullptr || total == 1) return {0, total, total};
-        return detail::PartRange::of_rank(total, comm_.ranks()->rank(), comm_.ranks()->size());
-    }
-    /// The rows of sharded tables that this rank's parts name.
-    std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
-    std::unique_ptr<detail::FetchedTables> fetch(std::span<Feeds const> batches,
-                                                 std::function<void()> const& begin) const;
-    std::vector<Value const*> tables() const;
-    void begin_rest(detail::FetchedTables& fetched) const;
-    /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
-    /// `tables`.
-    std::unique_ptr<detail::FetchedTables> fetch_ahead(std::span<Feeds const> next, std::span<Value const> tables,
-                                                       detail::FetchedTables const& now) const;
-    /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
-    std::vector<double> numbers_of_part(double cost) const;
-    std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
-    /// What results_ are multiplied by, from these numbers.
-    detail::PartSums::Weights weights_of(std::span<double const> numbers) const;
-    double add_up(std::vector<double> const& all, detail::FetchedGradients& fetched);
-
-    /// errors   GraphError if a name is not that of a parameter
-    template <class Named>
-    void check_parameters(Named const& given, char const* what, bool may_move = false) const;
-    void build(TrainOptionsOn<Device> const& options);
-    void begin(Parameters const* resume, Feeds const& initial);
-
-    /// A variable that takes the value of another one after each step, such as a moving mean.
-    struct Moving {
-        Variable *now, *next;
-        std::optional<detail::Counted> rows;  // of which it is a mean
-        bool changes = true;                  // in this step: whether there are such rows
-    };
-
-    Variable& cost_;
-    std::optional<MemoryPool> pool_;
-    std::optional<Scope> own_;
-    detail::WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
-    layer::Schedule schedule_;
-    layer::CommOn<Device> comm_;
-    detail::Patience patience_;
     Device exec_;
-    std::optional<Net<Device>> net_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<Moving> moving_;
-    std::vector<detail::TableLookups> tables_;                         // sharded ones, if there are ranks
-    std::vector<Variable*> sharded_;                                   // the same
-    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
-    std::unique_ptr<detail::FetchedTables> ahead_;                     // their rows for the next step
-    std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;  // what a step empties when it ends
-    std::optional<detail::ParameterUpdates<Device>> updates_;
-    detail::DeferredTables deferred_;
-    std::int64_t parts_;        // the most batches of a step
-    std::int64_t check_every_;  // steps; 0: never
-    bool overlap_;
-    std::optional<detail::LossRows> losses_;    // of a part
-    std::int64_t rows_ = 0;                     // of the losses of all parts of a step: 0 if it changes nothing
-    std::optional<detail::CostWeight> weight_;  // of a part
-    std::vector<Variable*> counted_;            // what weights depend on and the net computes: emptied after each part
-    detail::PartSums sums_;                     // of results_
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_;
-    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
-    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
-    std::atomic_flag running_;
+    std::unique_ptr<detail::AnyTrainer, detail::EndTrainer> trainer_;
 };
 
 }  // namespace rowan::inline v0
 
-#include <rowan/train/detail/trainer_run.hpp>
+#include <rowan/train/trainer_inl.hpp>

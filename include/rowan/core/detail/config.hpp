@@ -52,16 +52,23 @@
 ///
 /// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
 /// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+///
+/// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
+/// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
 #endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
+#define ROWAN_IF_CALLED
+#define ROWAN_CALLED_FUNCTION
 #define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;
 #else
 #define ROWAN_DEFINES_FUNCTIONS 1
 #define ROWAN_FUNCTION inline
+#define ROWAN_IF_CALLED template <class = void>
+#define ROWAN_CALLED_FUNCTION template <class>
 #define ROWAN_TEMPLATE(...)
 #endif
 

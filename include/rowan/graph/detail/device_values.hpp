@@ -3,13 +3,17 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -70,6 +74,50 @@ void bring_rows(Value& value, AnyExec any, bool own) {
     value.set(to_device(exec, value.get<SelectedRows<T>>()));
 }
 
+template <class D>
+Cpu host_of(AnyExec exec) {
+    return host_exec(exec.get<D>());
+}
+template <class D>
+void synchronize_any(AnyExec exec) {
+    synchronize(exec.get<D>());
+}
+template <class D>
+void set_numbers(Value& value, AnyExec exec, std::span<std::int64_t const> numbers) {
+    auto host = Tensor<std::int64_t>::from_shape({numbers.size()});
+    std::ranges::copy(numbers, host.data());
+    value.set(LoDTensor<std::int64_t, D>(to_device(exec.get<D>(), std::move(host))));
+}
+
+/// A reference to an execution, as AnyExec, with what nets need of its device besides operators.
+class DeviceExec {
+public:
+    template <device D>
+    DeviceExec(D const& exec) noexcept : exec_(exec), functions_(&functions<D>) {}
+    operator AnyExec() const noexcept { return exec_; }
+
+    /// The execution of the host's part of a call.
+    Cpu host() const { return functions_->host(exec_); }
+    friend void synchronize(DeviceExec const& exec) { exec.functions_->synchronize(exec.exec_); }
+    /// Sets a tensor [n] of numbers.
+    void set(Value& value, std::span<std::int64_t const> numbers) const { functions_->set(value, exec_, numbers); }
+
+private:
+    struct Functions {
+        Cpu (*host)(AnyExec);
+        void (*synchronize)(AnyExec);
+        void (*set)(Value&, AnyExec, std::span<std::int64_t const>);
+    };
+    template <class D>
+    static constexpr Functions functions{&host_of<D>, &synchronize_any<D>, &set_numbers<D>};
+
+    AnyExec exec_;
+    Functions const* functions_;
+};
+
+ROWAN_TEMPLATE(Cpu host_of<Cpu>(AnyExec))
+ROWAN_TEMPLATE(void synchronize_any<Cpu>(AnyExec))
+ROWAN_TEMPLATE(void set_numbers<Cpu>(Value&, AnyExec, std::span<std::int64_t const>))
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
 ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))

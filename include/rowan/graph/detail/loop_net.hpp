@@ -68,7 +68,7 @@ public:
 private:
     template <class T, class Device>
     void make_backward() {
-        GradientMaker<T, Device> maker(*scope, "the state of a loop");
+        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the state of a loop");
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
         };

@@ -110,7 +110,7 @@ struct StepNet {
 private:
     template <class T, class Device>
     void make_backward() {
-        GradientMaker<T, Device> maker(*scope, "the result of a step");
+        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the result of a step");
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
         };

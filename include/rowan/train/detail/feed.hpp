@@ -30,18 +30,7 @@ void check_declared(Scope const& scope, std::string const& name);
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
 /// errors   as fed_value
-template <class Device>
-std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, Device const& exec) {
-    std::size_t used = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        Variable const& v = *inputs[i];
-        if (v.role() != Role::data) continue;
-        values[i] = fed_value(v, feeds);
-        if (v.bring != nullptr) v.bring(values[i], exec, false);
-        ++used;
-    }
-    return used;
-}
+std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, AnyExec exec);
 
 /// Empties variables on destruction.
 class Emptied {

@@ -62,6 +62,19 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     return value;
 }
 
+ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                AnyExec exec) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable const& v = *inputs[i];
+        if (v.role() != Role::data) continue;
+        values[i] = fed_value(v, feeds);
+        if (v.bring != nullptr) v.bring(values[i], exec, false);
+        ++used;
+    }
+    return used;
+}
+
 ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);

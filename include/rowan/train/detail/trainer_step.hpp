@@ -1,15 +1,16 @@
-// rowan/train/detail/trainer_step.hpp: Trainer::Step, a step and its parts.
+// rowan/train/detail/trainer_step.hpp: TrainerStep, a step and its parts.
 #pragma once
 
+#include <rowan/train/detail/any_trainer.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
-#include <rowan/graph/net.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/feed.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/feeds.hpp>
-#include <rowan/train/trainer.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -23,14 +24,13 @@
 #include <utility>
 #include <vector>
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
 /// A step: the parts of this rank, and what travels between ranks.
-template <class T, class Device>
-class Trainer<T, Device>::Step {
+class TrainerStep {
 public:
-    Step(Trainer& trainer, std::span<Feeds const> batches, StepAhead const* ahead)
-        : t_(trainer), ranks_(trainer.comm_.ranks()), exec_(detail::host_exec(trainer.exec_)), batches_(batches),
+    TrainerStep(AnyTrainer& trainer, std::span<Feeds const> batches, AnyTrainer::StepAhead const* ahead)
+        : t_(trainer), ranks_(trainer.ranks_.get()), exec_(trainer.exec_.host()), batches_(batches),
           total_(static_cast<std::int64_t>(batches.size())), parts_(trainer.parts_of(batches)),
           agreed_(trainer.overlap_ && ahead != nullptr && ahead->agreed),
           fetches_next_(trainer.overlap_ && ahead != nullptr && !trainer.tables_.empty()) {
@@ -38,20 +38,20 @@ public:
     }
 
     /// Calls enter(), runs the parts, agrees with the other ranks, sets totals_ and returns the cost of all as one batch.
-    double run(std::function<void()> const& enter) {
+    ROWAN_IF_CALLED double run(std::function<void()> const& enter) {
         fetch(enter);
         try {
             auto const run_own = [this, &enter](auto& words) { run_overlapped(words, enter); };
-            auto const all = detail::agree(ranks_, detail::TrainCall::step, run_own, t_.number_);
+            auto const all = agree(ranks_, TrainCall::step, run_own, t_.number_);
             rows_.clear();
-            detail::check_same_word(all, 0, " has another number of batches for a step than ");
-            detail::check_same_word(all, 1, " has another factor of the learning rate than ");
+            check_same_word(all, 0, " has another number of batches for a step than ");
+            check_same_word(all, 1, " has another factor of the learning rate than ");
             if (total_ > 1) {
                 if (!back_.early) keep_fetched(all);
                 if (ranks_ != nullptr) begin_sums();
                 cost_ = t_.add_up(ranks_ == nullptr ? own_ : numbers_.take(), back_);
             } else {
-                detail::check_same_word(all, 2, " has another batch for the only part of a step than ");
+                check_same_word(all, 2, " has another batch for the only part of a step than ");
             }
         } catch (...) {
             auto error = std::current_exception();
@@ -69,7 +69,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
-        for (Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
+        for (AnyTrainer::Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
         for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
             if (t_.totals_[i] != t_.results_[i])
                 t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
@@ -81,7 +81,7 @@ private:
     /// Whether sums of gradients begin while the net runs.
     bool sums_early() const { return agreed_ && total_ > 1; }
 
-    void begin(std::function<void()> const& enter) const {
+    ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
             throw ShapeError("batches", std::to_string(total_),
@@ -89,7 +89,7 @@ private:
     }
 
     /// Gets the rows of sharded tables, if there are any.
-    void fetch(std::function<void()> const& enter) {
+    ROWAN_IF_CALLED void fetch(std::function<void()> const& enter) {
         fetched_ = std::move(t_.ahead_);
         if (fetched_ != nullptr && agreed_) {
             try {
@@ -107,8 +107,8 @@ private:
         if (sums_early()) ranks_->must([this] { find_early(); });
     }
     /// Finds the tables whose gradients go back to the ranks that have the rows, while the net runs.
-    void find_early() {
-        if (!detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+    ROWAN_IF_CALLED void find_early() {
+        if (!one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
             if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
         }
@@ -117,8 +117,8 @@ private:
 
     /// Runs the parts, with rows_ in place of the tables. What overlaps is begun, and later ended, by all ranks, whichever
     /// of them fails.
-    void run_overlapped(detail::Ranks::Words& words, std::function<void()> const& enter) {
-        detail::Swapped const own_rows(t_.sharded_, rows_);
+    ROWAN_IF_CALLED void run_overlapped(Ranks::Words& words, std::function<void()> const& enter) {
+        Swapped const own_rows(t_.sharded_, rows_);
         if (fetches_next_) t_.ahead_ = t_.fetch_ahead(next_, rows_, *fetched_);
         if (fetches_next_ || sums_early())
             ranks_->must([this] { progress_ = ranks_->progress_thread(t_.ahead_.get()); });
@@ -139,12 +139,12 @@ private:
         if (thrown) std::rethrow_exception(thrown);
     }
     /// Before tables change.
-    void reach_next() {
+    ROWAN_IF_CALLED void reach_next() {
         progress_ = nullptr;
         if (t_.ahead_ && !t_.ahead_->reach()) t_.ahead_ = nullptr;
     }
 
-    void run_own(detail::Ranks::Words& words, std::function<void()> const& enter) {
+    ROWAN_IF_CALLED void run_own(Ranks::Words& words, std::function<void()> const& enter) {
         if (error_) std::rethrow_exception(error_);
         if (t_.tables_.empty()) begin(enter);
         words[0] = total_;
@@ -163,7 +163,7 @@ private:
         }
     }
 
-    void run_part(std::int64_t p) {
+    ROWAN_IF_CALLED void run_part(std::int64_t p) {
         std::size_t operators = 0;
         auto const overlap = [&](Operator const&) { after_operator(++operators, p + 1 == parts_.end); };
         std::function<void(Operator const&)> after;
@@ -178,7 +178,7 @@ private:
         for (Variable* const v : t_.counted_) v->value().clear();
     }
     /// When so many operators of a part have run.
-    void after_operator(std::size_t operators, bool last) {
+    ROWAN_IF_CALLED void after_operator(std::size_t operators, bool last) {
         if (!progress_ && t_.ahead_) static_cast<void>(t_.ahead_->progress());
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
@@ -188,7 +188,7 @@ private:
     }
 
     /// What the parts tell of themselves; zeros of parts that have failed.
-    void send_numbers() {
+    ROWAN_IF_CALLED void send_numbers() {
         ranks_->must([this] {
             std::size_t const width = t_.count_of_numbers();
             own_.resize(width * static_cast<std::size_t>(parts_.size()));
@@ -197,7 +197,7 @@ private:
     }
 
     /// Begins what has not begun early. It travels as one: the time of few bytes is that of waiting for each other.
-    void begin_sums() {
+    ROWAN_IF_CALLED void begin_sums() {
         ranks_->as_one([this] {
             if (!sums_early()) send_numbers();
             t_.sums_.begin_rest(exec_, *ranks_, back_);
@@ -206,17 +206,17 @@ private:
 
     /// Finds the gradients of fetched rows, and tells in a word those of which this rank has other rows, and with another bit
     /// those that lack some. Tables whose numbers differ by 32 share bits: what one of them needs, all of them get.
-    void find_fetched(detail::Ranks::Words& words) {
-        if (fetched_ == nullptr || !detail::one_node_each(total_, *ranks_, fetched_->together)) return;
+    ROWAN_IF_CALLED void find_fetched(Ranks::Words& words) {
+        if (fetched_ == nullptr || !one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
             auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
-            if (has == detail::RowsOf::others) words[2] |= bit_of(table);
-            if (has == detail::RowsOf::some) words[2] |= bit_of(table) << 32;
+            if (has == RowsOf::others) words[2] |= bit_of(table);
+            if (has == RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
         }
     }
     /// Keeps those of which all ranks have only rows that they have fetched.
-    void keep_fetched(std::vector<detail::Ranks::Words> const& all) {
+    ROWAN_IF_CALLED void keep_fetched(std::vector<Ranks::Words> const& all) {
         std::int64_t any = 0;
         for (auto const& words : all) any |= words[2];
         for (auto& one : back_.list) one.all = (any >> 32 & bit_of(one.table)) == 0;
@@ -224,22 +224,24 @@ private:
     }
     static std::int64_t bit_of(std::size_t table) { return std::int64_t{1} << table % 32; }
 
-    Trainer& t_;
-    detail::Ranks const* ranks_;
+    AnyTrainer& t_;
+    Ranks const* ranks_;
     Cpu exec_;
     std::span<Feeds const> batches_, next_;
     std::int64_t total_;
-    detail::PartRange parts_;
+    PartRange parts_;
     bool agreed_;        // that all ranks make this step, with options.overlap
     bool fetches_next_;  // whether rows for the next one are asked for
     double cost_ = 0;
     std::vector<double> own_;  // the numbers of this rank's parts
-    detail::NumbersOfParts numbers_;
-    std::unique_ptr<detail::FetchedTables> fetched_;
+    NumbersOfParts numbers_;
+    std::unique_ptr<FetchedTables> fetched_;
     std::vector<Value> rows_;
     std::exception_ptr error_;  // before the parts
-    detail::FetchedGradients back_;
-    std::unique_ptr<detail::ProgressThread> progress_;  // of what travels, by another thread
+    FetchedGradients back_;
+    std::unique_ptr<ProgressThread> progress_;  // of what travels, by another thread
 };
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,77 +1,90 @@
-// rowan/train/detail/trainer_build.hpp: what a Trainer builds, and its parameters.
+// rowan/train/detail/trainer_build_inl.hpp: what an AnyTrainer builds, and its parameters.
 #pragma once
 
+#include <rowan/train/detail/any_trainer.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/detail/near_name.hpp>
-#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
-#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/trace.hpp>
-#include <rowan/op/detail/reduction.hpp>
 #include <rowan/train/detail/feed.hpp>
-#include <rowan/train/trainer.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <exception>
-#include <new>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
-template <class T, class Device>
-Trainer<T, Device>::Trainer(layer::Var<T, Device> const& cost,
-                            TrainOptionsOn<std::type_identity_t<Device>> const& options)
-    : cost_(*cost), comm_(options.comm), patience_(comm_.ranks(), options.patience), exec_(options.exec),
-      parts_(options.parts.count()), check_every_(options.check_every),
-      overlap_(options.overlap && options.comm.ranks() != nullptr), seed_(options.seed) {
-    number_ = detail::agree_on(comm_.ranks(), detail::TrainCall::trainer, [&](detail::NamedValues& same) {
+/// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
+ROWAN_IF_CALLED void add_options(NamedValues& to, TrainSettings const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.check_every", options.check_every);
+    to.add("options.overlap", std::int64_t{options.overlap});
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer.values());
+    auto const of = [](char const* list, std::string_view name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                             TrainSettings const& options)
+    : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
+      parts_(options.parts.count()), check_every_(options.check_every), overlap_(options.overlap && ranks_ != nullptr),
+      seed_(options.seed) {
+    number_ = agree_on(ranks_.get(), TrainCall::trainer, [&](NamedValues& same) {
         patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
-        if (comm_.ranks() == nullptr) return;
-        detail::add_options(same, options);
+        if (ranks_ == nullptr) return;
+        add_options(same, options);
         same.add("the number of steps", steps_);
         auto all = variables();  // but for rows
-        detail::TableNames tables;
+        TableNames tables;
         for (Variable* const t : sharded_) tables.add(t);
         std::erase_if(all, [&](Variable const* v) {
             auto const* const table = tables.find(v->name());
             return table != nullptr && table != v;
         });
-        detail::add_variables(same, all, "first value");
+        add_variables(same, all, "first value");
     });
-    if (comm_.ranks() == nullptr) return;
-    comm_.ranks()->must([this] {
-        comm_.ranks()->begin(overlap_);
+    if (ranks_ == nullptr) return;
+    ranks_->must([this] {
+        ranks_->begin(overlap_);
         if (overlap_) sums_.overlap(ready());
     });
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
+ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
     withdrawn_.scope = &*own_;
     schedule_ = options.schedule;
-    detail::ScopeUse const use(cost_.scope());
-    bool const apart = parts_ > 1 || comm_.ranks() != nullptr;
-    if (comm_.ranks() != nullptr && !options.parts.given())
+    ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || ranks_ != nullptr;
+    if (ranks_ != nullptr && !options.parts.given())
         throw Error("train: options.comm has several ranks, and options.parts is not given");
-    static_cast<void>(Net<Device>::trace_and_build(cost_));  // names the variables; names of states begin with these
-    tables_ = detail::table_lookups(cost_);                  // checks the net also without ranks
-    if (comm_.ranks() == nullptr) tables_.clear();
+    static_cast<void>(NetOrder(std::array{&cost_}));  // names the variables; names of states begin with these
+    tables_ = table_lookups(cost_);                   // checks the net also without ranks
+    if (ranks_ == nullptr) tables_.clear();
     for (auto const& t : tables_) sharded_.push_back(t.table);
-    auto gradients = append_backward<T, Device>(cost_, *own_);
+    auto gradients = append_gradients(type_.gradients, cost_, *own_);
     for (auto const& g : gradients) parameters_.push_back(g.parameter);
     std::unordered_map<Variable const*, std::size_t> numbers;
     for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
@@ -82,19 +95,17 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
     check_parameters(options.rates, "for the rate of that name");
     updates_->add_gradients(*own_, std::move(gradients), options, apart);
     results_.assign(updates_->computed().begin(), updates_->computed().end());
-    auto const traced = detail::trace(std::array{&cost_});
+    auto const traced = trace(std::array{&cost_});
     std::unordered_set<Variable const*> made;
     for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
         if (v == nullptr || !made.contains(v))
             throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? std::string("a null pointer") : detail::describe(*v))
+                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
                                  .append(", which is no result of the operators that the cost needs"));
     }
     for (Operator const* op : traced)
-        detail::each_next(*op, [&](Variable& now, Variable& next) {
-            moving_.push_back({&now, &next, detail::rows_of_input(*op)});
-        });
+        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, rows_of_input(*op)}); });
     totals_.assign(updates_->summed().begin(), updates_->summed().end());
     passing_.assign(updates_->read().begin(), updates_->read().end());
     for (Moving const& m : moving_) {
@@ -124,24 +135,24 @@ void Trainer<T, Device>::build(TrainOptionsOn<Device> const& options) {
             return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
         });
     }
-    net_.emplace(Net<Device>::trace_and_build(outputs));
+    net_.emplace(NetOrder(outputs));
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    std::optional<std::unordered_map<Variable const*, std::optional<detail::TableLookups>>> lookups;
-    updates_->each_deferred([&](Variable& table, std::shared_ptr<detail::MissedSteps> const& steps) {
-        if (!lookups) lookups.emplace(detail::all_lookups(cost_));
+    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups;
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
+        if (!lookups) lookups.emplace(all_lookups(cost_));
         deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
     });
     begin(options.resume, options.initial);
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
-    if (resume != nullptr && !initial.empty())
+ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
+    if (resume != nullptr && given != nullptr)
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    Feeds const none, &initial = given == nullptr ? none : *given;
     check_parameters(initial, "for the initial value of that name", true);
     steps_ = resume == nullptr ? 0 : resume->steps;
     first_factor_ = factor();
@@ -149,27 +160,26 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
                       true);  // throws if an optimizer rejects an option or the factor is not finite
     auto const all = variables();
     auto const from_average = updates_->begin_with_average();
-    std::vector<Value> given;  // empty for a variable that is initialized
+    std::vector<Value> firsts;  // empty for a variable that is initialized
     for (Variable* const v : all) {
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v))
-            detail::no_state(v->name(), steps_);
-        given.push_back(resumed                  ? resume->find(v->name()).share()
-                        : found != initial.end() ? found->second.value()
-                                                 : Value());
+        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
+        firsts.push_back(resumed                  ? resume->find(v->name()).share()
+                         : found != initial.end() ? found->second.value()
+                                                  : Value());
         if (!resumed && found == initial.end()) continue;
-        detail::check_fits(*v, given.back());
-        if (v->sharded()) detail::check_shard(*v, given.back(), detail::rows_of(comm_.ranks(), *v));
+        check_fits(*v, firsts.back());
+        if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
-    auto const* const ranks = comm_.ranks();
+    auto const* const ranks = ranks_.get();
     deferred_.catch_up_others(all);
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
-        auto const seed = detail::bits_at(seed_, number);
-        if (!given[i].empty()) {
-            all[i]->value() = own_copy(*all[i], given[i]);
+        auto const seed = bits_at(seed_, number);
+        if (!firsts[i].empty()) {
+            all[i]->value() = own_copy(*all[i], firsts[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
             all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
         } else if (all[i]->initialize) {
@@ -178,22 +188,20 @@ void Trainer<T, Device>::begin(Parameters const* resume, Feeds const& initial) {
     }
 }
 
-template <class T, class Device>
-void Trainer<T, Device>::check_ranks() const {
-    if (comm_.ranks() == nullptr) return;
-    detail::agree_on(comm_.ranks(), detail::TrainCall::check, [&](detail::NamedValues& same) {
+ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
+    if (ranks_ == nullptr) return;
+    agree_on(ranks_.get(), TrainCall::check, [&](NamedValues& same) {
         auto all = variables();
-        detail::TableNames left_out;
+        TableNames left_out;
         for (Variable* const table : sharded_) left_out.add(table);
         updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
         std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
-        detail::add_variables(same, all, "value");
+        add_variables(same, all, "value");
     });
 }
 
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters() const {
-    deferred_.flush(detail::host_exec(exec_));
+ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
+    deferred_.flush(exec_.host());
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
@@ -201,8 +209,7 @@ Parameters Trainer<T, Device>::parameters() const {
     return result;
 }
 
-template <class T, class Device>
-std::vector<std::size_t> Trainer<T, Device>::ready() const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> AnyTrainer::ready() const {
     std::unordered_map<Variable const*, std::size_t> made;
     std::size_t n = 0;
     for (Operator const* op : net_->operators()) {
@@ -225,8 +232,7 @@ std::vector<std::size_t> Trainer<T, Device>::ready() const {
     return all;
 }
 
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
     std::vector<Variable*> all = parameters_;
     updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
@@ -234,31 +240,27 @@ std::vector<Variable*> Trainer<T, Device>::variables() const {
     return all;
 }
 
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value) const {
+ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
     v.bring(mine, exec_, true);
     return mine;
 }
 
-template <class T, class Device>
-double Trainer<T, Device>::prepare() {
+ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
     auto const first = std::exchange(first_factor_, std::nullopt);
     double const now = first ? *first : factor();
     updates_->prepare(steps_, now, false);
     return now;
 }
 
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, std::int64_t part) const {
-    std::uint64_t now = detail::bits_at(detail::bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (part != 0) now = detail::bits_at(now, static_cast<std::uint64_t>(part));
-    return to_device(exec_, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));
+    return static_cast<std::int64_t>(now);
 }
 
-template <class T, class Device>
-std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
+ROWAN_CALLED_FUNCTION std::vector<double> AnyTrainer::numbers_of_part(double cost) const {
     std::vector<double> all{cost, static_cast<double>(losses_->most())};
     if (losses_->most() != 0) {
         weight_->append_to(all);
@@ -269,9 +271,8 @@ std::vector<double> Trainer<T, Device>::numbers_of_part(double cost) const {
     return all;
 }
 
-template <class T, class Device>
-detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const> numbers) const {
-    detail::PartSums::Weights all(results_.size() - moving_.size());
+ROWAN_CALLED_FUNCTION PartSums::Weights AnyTrainer::weights_of(std::span<double const> numbers) const {
+    PartSums::Weights all(results_.size() - moving_.size());
     if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
     for (std::size_t k = 0; k < moving_.size(); ++k) {
         double const rows = numbers[2 + weight_->size() + k];
@@ -280,9 +281,8 @@ detail::PartSums::Weights Trainer<T, Device>::weights_of(std::span<double const>
     return all;
 }
 
-template <class T, class Device>
 template <class Named>
-void Trainer<T, Device>::check_parameters(Named const& given, char const* what, bool may_move) const {
+void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
     if (given.empty()) return;
     std::unordered_set<std::string_view> names;
     for (Variable const* const v : parameters_) names.insert(v->name());
@@ -295,8 +295,10 @@ void Trainer<T, Device>::check_parameters(Named const& given, char const* what, 
                              .append(name)
                              .append("\" ")
                              .append(what)
-                             .append(detail::near_text(name, names)));
+                             .append(near_text(name, names)));
     }
 }
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,16 +1,15 @@
-// rowan/train/detail/train_loop.hpp: TrainLoop, the epochs and steps of train.
+// rowan/train/train_inl.hpp: definitions of rowan/train/train.hpp: TrainLoop, the epochs and steps of train.
 #pragma once
 
+#include <rowan/train/train.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/layer/var.hpp>
+#include <rowan/train/detail/any_trainer.hpp>
 #include <rowan/train/detail/epochs.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/train_position.hpp>
-#include <rowan/train/feeds.hpp>
-#include <rowan/train/parameters.hpp>
-#include <rowan/train/train_options.hpp>
-#include <rowan/train/trainer.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -25,38 +24,37 @@
 
 namespace rowan::inline v0::detail {
 
-/// What train does with any reader. `options` must outlive it.
-template <class T, class Device>
+/// What train does with any reader. The arguments must outlive it.
 class TrainLoop {
 public:
-    /// Calls take(feeds) for the batches of an epoch until it returns false.
-    using Read = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
-
-    TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options);
-    Parameters run(Read const& read);
+    ROWAN_IF_CALLED TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                              TrainSettings const& options);
+    ROWAN_IF_CALLED Parameters run(ReadEpoch const& read);
 
 private:
     using Words = Ranks::Words;
 
-    void read_epoch(Read const& read, std::int64_t epoch);
-    bool take(Feeds const& feeds);
+    ROWAN_IF_CALLED void read_epoch(ReadEpoch const& read, std::int64_t epoch);
+    ROWAN_IF_CALLED bool take(Feeds const& feeds);
     /// Makes a step of parts_, or, with options.overlap, the one before, for which these are the next.
-    void take_parts();
-    void step(std::span<Feeds const> parts, std::span<Feeds const> next);
-    void step_last();
+    ROWAN_IF_CALLED void take_parts();
+    ROWAN_IF_CALLED void step(std::span<Feeds const> parts, std::span<Feeds const> next);
+    ROWAN_IF_CALLED void step_last();
     /// Whether all ranks go on, where each calls f, which returns whether it does. Sets agreed_.
-    bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
+    ROWAN_IF_CALLED bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
     /// Makes the trainer, from the last save of options.checkpoint if there is one.
-    void go_on(layer::Var<T, Device> const& cost);
-    void save();
+    ROWAN_IF_CALLED void go_on();
+    ROWAN_IF_CALLED void save();
 
     Variable& cost_;
-    TrainOptionsOn<Device> const& options_;
+    CostType const& type_;
+    DeviceExec const& exec_;
+    TrainSettings const& options_;
     Ranks const* ranks_;
     Patience patience_;
     std::optional<ScopeUse> use_;
     std::optional<Epochs> epochs_;
-    std::optional<Trainer<T, Device>> trainer_;
+    std::optional<AnyTrainer> trainer_;
     bool overlaps_;
     std::vector<Feeds> parts_, waiting_;    // of the next step, and with options.overlap of the one before
     bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
@@ -67,14 +65,14 @@ private:
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
 
-template <class T, class Device>
-TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsOn<Device> const& options)
-    : cost_(*cost), options_(options), ranks_(options.comm.ranks()), patience_(ranks_, options.patience),
-      overlaps_(options.overlap && ranks_ != nullptr) {
+ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                           TrainSettings const& options)
+    : cost_(cost), type_(type), exec_(exec), options_(options), ranks_(options.ranks.get()),
+      patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
         patience_.check();
         if (options.epochs < 0) throw ValueError("epochs", options.epochs, "0 or more");
-        use_.emplace(cost->scope());
+        use_.emplace(cost_.scope());
         epochs_.emplace(options.metrics, options.stop);
         same.add("options.epochs", options.epochs);
         if (options.stop) add_fields(same, "options.stop.", *options.stop);
@@ -82,13 +80,12 @@ TrainLoop<T, Device>::TrainLoop(layer::Var<T, Device> const& cost, TrainOptionsO
         check_checkpoint(options.checkpoint, ranks_ == nullptr ? 1 : ranks_->size());
         same.add("options.checkpoint.every", options.checkpoint.every);
     });
-    options.checkpoint ? go_on(cost) : static_cast<void>(trainer_.emplace(cost, options));
+    options.checkpoint ? go_on() : static_cast<void>(trainer_.emplace(cost_, type_, exec_, options));
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::go_on(layer::Var<T, Device> const& cost) {
+ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
     auto saved = options_.checkpoint.load(cost_);
-    std::optional<TrainOptionsOn<Device>> from_save;
+    std::optional<TrainSettings> from_save;
     auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
         words[0] = saved ? 1 : 0;
         if (!saved) return;
@@ -98,23 +95,21 @@ void TrainLoop<T, Device>::go_on(layer::Var<T, Device> const& cost) {
         epochs_->begin(std::move(at));
         more_ = !epochs_->ended();
         from_save.emplace(options_);
-        from_save->initial = {};
+        from_save->initial = nullptr;
         from_save->resume = &*saved;
     });
     for (std::size_t word = 0; word < 3; ++word) check_same_word(all, word, " goes on from another save than ");
-    trainer_.emplace(cost, from_save ? *from_save : options_);
+    trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::save() {
+ROWAN_CALLED_FUNCTION void TrainLoop::save() {
     Parameters all;
     agree(ranks_, TrainCall::save,
           [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
     options_.checkpoint.save(cost_, all);
 }
 
-template <class T, class Device>
-bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
     auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
@@ -126,12 +121,11 @@ bool TrainLoop<T, Device>::all_go_on(std::function<bool()> const& f, std::size_t
     return std::ranges::all_of(all, [](Words const& words) { return words[0] == 1; });
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
+ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::span<Feeds const> next) {
     reads_ = false;
-    typename Trainer<T, Device>::StepAhead const ahead{next, agreed_};
+    AnyTrainer::StepAhead const ahead{next, agreed_};
     double const value = trainer_->step(parts, &ahead);
-    std::int64_t const rows = trainer_->rows_, number = batches_ / options_.parts.count();
+    std::int64_t const rows = trainer_->rows(), number = batches_ / options_.parts.count();
     batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
     more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
@@ -144,8 +138,7 @@ void TrainLoop<T, Device>::step(std::span<Feeds const> parts, std::span<Feeds co
     reads_ = more_;
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::take_parts() {
+ROWAN_CALLED_FUNCTION void TrainLoop::take_parts() {
     if (!overlaps_) {
         step(parts_, {});
     } else {
@@ -155,14 +148,12 @@ void TrainLoop<T, Device>::take_parts() {
     parts_.clear();
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::step_last() {
+ROWAN_CALLED_FUNCTION void TrainLoop::step_last() {
     auto const last = std::exchange(waiting_, {});
     if (!last.empty() && more_) step(last, {});
 }
 
-template <class T, class Device>
-bool TrainLoop<T, Device>::take(Feeds const& feeds) {
+ROWAN_CALLED_FUNCTION bool TrainLoop::take(Feeds const& feeds) {
     if (++read_ <= known_) {
         batches_ = read_;
         return true;
@@ -176,8 +167,7 @@ bool TrainLoop<T, Device>::take(Feeds const& feeds) {
     return more_;
 }
 
-template <class T, class Device>
-void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
+ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
     reads_ = true;
     try {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
@@ -196,8 +186,7 @@ void TrainLoop<T, Device>::read_epoch(Read const& read, std::int64_t epoch) {
     parts_.clear();
 }
 
-template <class T, class Device>
-Parameters TrainLoop<T, Device>::run(Read const& read) {
+ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
     for (; more_ && epoch_ < options_.epochs; ++epoch_) {
         if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
@@ -229,7 +218,11 @@ Parameters TrainLoop<T, Device>::run(Read const& read) {
     return learned;
 }
 
-ROWAN_TEMPLATE(class TrainLoop<float, Cpu>)
-ROWAN_TEMPLATE(class TrainLoop<double, Cpu>)
+ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                              TrainSettings const& options, ReadEpoch const& read) {
+    return TrainLoop(cost, type, exec, options).run(read);
+}
 
 }  // namespace rowan::inline v0::detail
+
+#endif
