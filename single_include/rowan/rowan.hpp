@@ -4961,8 +4961,8 @@ enum class Told {
 /// What fails here after f has returned or thrown, such as memory, ends all ranks, before others have returned.
 /// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather
 ///          of 32 bytes for `all`, or of 64 if something differs or was thrown
-std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
-                          std::function<void(Notice&)> const& f);
+ROWAN_IF_CALLED std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                                          std::function<void(Notice&)> const& f);
 template <class F>
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told, F const& f) {
     return agree(group, operation, told, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
@@ -4982,22 +4982,22 @@ struct RankDifference : Difference {
 
 /// A value that differs between ranks that have agreed, where own[word] is mine.hash(), or none.
 /// cost     if there is one, two allgathers
-std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
-                                         std::size_t word, NamedValues const& mine);
+ROWAN_IF_CALLED std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                                         std::size_t word, NamedValues const& mine);
 
 /// errors   ShapeError on all ranks if there is a difference
-void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
-                       NamedValues const& mine);
+ROWAN_IF_CALLED void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
+                                       NamedValues const& mine);
 
 /// Runs f(values) on every rank, as agree. Returns the number of the agreement on rank 0.
 /// errors   Error on all ranks if values differ: `train: options.seed is 1 on rank 2, 0 on rank 0`
 /// cost     as agree, and of the hash of the values
-std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
-                             std::function<void(NamedValues&)> const& f);
+ROWAN_IF_CALLED std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                             std::function<void(NamedValues&)> const& f);
 
 /// A text of every rank. For ranks that have agreed.
 /// cost     two allgathers
-std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
+ROWAN_IF_CALLED std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
 
 /// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all
 /// ranks throw, as agree does.
@@ -5151,7 +5151,7 @@ inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, T
     return all;
 }
 
-ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
+ROWAN_CALLED_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
     return after_agreement(group, [&] {
         std::size_t const size = mine.size();
         std::vector<std::size_t> sizes(static_cast<std::size_t>(group.size()));
@@ -5270,24 +5270,25 @@ ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::s
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
-                                                        std::size_t word, NamedValues const& mine) {
+ROWAN_CALLED_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group,
+                                                               std::vector<Notice> const& notices, std::size_t word,
+                                                               NamedValues const& mine) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return {};
     auto const texts = all_texts(group, mine.text());
     return RankDifference{first_difference(texts[0], texts[r]), r};
 }
 
-ROWAN_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
-                                      NamedValues const& mine) {
+ROWAN_CALLED_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                             std::size_t word, NamedValues const& mine) {
     auto const d = difference(group, notices, word, mine);
     if (!d) return;
     throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
                      std::string(d->first).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
-                                         std::function<void(Notice&)> const& f) {
+ROWAN_CALLED_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                                                std::function<void(Notice&)> const& f) {
     static std::atomic<std::int64_t> numbers{0};
     Notice mine;
     mine.number = ++numbers;
@@ -5311,8 +5312,8 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
     return all;
 }
 
-ROWAN_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
-                                            std::function<void(NamedValues&)> const& f) {
+ROWAN_CALLED_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                                   std::function<void(NamedValues&)> const& f) {
     NamedValues mine;
     auto const notices = agree(group, operation, Told::all, [&](Notice& n) {
         f(mine);
@@ -5373,9 +5374,9 @@ public:
     /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
     /// begin later, as part of begin_as_one: all of these must stay until one has waited.
     /// cost     one exchange; of several lists, two copies
-    void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
     bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
-    void wait();
+    ROWAN_IF_CALLED void wait();
 
 private:
     friend void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
@@ -5388,14 +5389,14 @@ private:
 };
 
 /// Exchanges lists.
-void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
+ROWAN_IF_CALLED void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
 
 /// Lists of at most so many bytes begin as one: a copy of more takes longer than an exchange.
 inline constexpr std::size_t most_joined = std::size_t{1} << 20;
 
 /// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
 /// cost     that of f, one exchange and two copies
-void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+ROWAN_IF_CALLED void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
 
 }  // namespace rowan::inline v0::detail
 
@@ -5408,7 +5409,7 @@ void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
+ROWAN_CALLED_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
     if (joins && group.joined != nullptr) {
         all_ = group.joined;
         all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
@@ -5450,7 +5451,7 @@ ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<L
     open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
 }
 
-ROWAN_FUNCTION void ListTransfer::wait() {
+ROWAN_CALLED_FUNCTION void ListTransfer::wait() {
     if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
     if (open_ == nullptr) return;
     std::exchange(open_, nullptr)->wait();
@@ -5469,13 +5470,13 @@ ROWAN_FUNCTION void ListTransfer::wait() {
     }
 }
 
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+ROWAN_CALLED_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
     ListTransfer transfer;
     transfer.begin(group, std::move(lists));
     transfer.wait();
 }
 
-ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+ROWAN_CALLED_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
     group.joined = std::make_shared<ListTransfer>();
     try {
         f();
@@ -5500,22 +5501,24 @@ namespace rowan::inline v0::detail {
 class SliceExchange {
 public:
     /// Begins to send all of `own` to all ranks. keys[r] are those of the pieces of rank r.
-    void begin_all(ProcessGroup const& group, DensePieces&& own, std::vector<std::vector<std::int64_t>> const& keys);
+    ROWAN_IF_CALLED void begin_all(ProcessGroup const& group, DensePieces&& own,
+                                   std::vector<std::vector<std::int64_t>> const& keys);
     /// Begins to send slices of `own`.
-    void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
-               std::vector<std::vector<std::int64_t>> const& keys);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
+                               std::vector<std::vector<std::int64_t>> const& keys);
     bool begun() const { return begun_; }
     bool sends_all() const { return cuts_.empty(); }
     bool test() { return transfer_.test(); }
     /// What has come, ordered by ranks; after begin_gather, the piece.
-    DensePieces wait();
+    ROWAN_IF_CALLED DensePieces wait();
     /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
-    void begin_gather(ProcessGroup const& group, DensePieces&& slice);
+    ROWAN_IF_CALLED void begin_gather(ProcessGroup const& group, DensePieces&& slice);
     /// The elements of each rank's slice.
-    std::vector<std::size_t> counts() const;
+    ROWAN_IF_CALLED std::vector<std::size_t> counts() const;
 
 private:
-    void exchange(ProcessGroup const& group, std::size_t elements, std::vector<std::vector<std::int64_t>> const& keys);
+    ROWAN_IF_CALLED void exchange(ProcessGroup const& group, std::size_t elements,
+                                  std::vector<std::vector<std::int64_t>> const& keys);
 
     std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
     DensePieces own_, in_;
@@ -5530,31 +5533,31 @@ class DenseReduction {
 public:
     /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
     /// notice.own are this class's. Writes the values that must be the same on all ranks to `same`.
-    DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                   std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
+    ROWAN_IF_CALLED DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                   std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     /// The group must outlive it.
-    DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                   std::int64_t total);
+    ROWAN_IF_CALLED DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                   std::int64_t total);
     /// Whether what this rank sums has come, and gather would not wait.
     bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
     /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
     /// finish. On several nodes, it waits for the others.
-    void gather(ProcessGroup const& group);
+    ROWAN_IF_CALLED void gather(ProcessGroup const& group);
     /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    DensePieces finish();
+    ROWAN_IF_CALLED DensePieces finish();
     /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
     /// the last exchange, and nothing fails later. Called once.
     /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
     ///          others
-    void finish(std::function<std::span<std::byte>()> const& make);
+    ROWAN_IF_CALLED void finish(std::function<std::span<std::byte>()> const& make);
 
 private:
-    void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
-    void send();
+    ROWAN_IF_CALLED void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
+    ROWAN_IF_CALLED void send();
     DensePieces sum(DensePieces const& in) const;
-    DensePieces sum_across(DensePieces&& in) const;
-    std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
+    ROWAN_IF_CALLED DensePieces sum_across(DensePieces&& in) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 
     std::unique_ptr<ProcessGroup const> own_group_;  // or null
     ProcessGroup const* group_;
@@ -5593,7 +5596,7 @@ constexpr I even_cut(I total, I k, I n) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(
+ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(
     std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
     std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
     : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {
@@ -5608,8 +5611,8 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                              DensePieces&& nodes, std::int64_t total)
+ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                                     DensePieces&& nodes, std::int64_t total)
     : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
@@ -5618,7 +5621,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exe
     });
 }
 
-ROWAN_FUNCTION DensePieces DenseReduction::finish() {
+ROWAN_CALLED_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] {
         if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
         if (slices_.sends_all()) return sum(slices_.wait());
@@ -5627,7 +5630,7 @@ ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     });
 }
 
-ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
     if (!slices_.begun() || slices_.sends_all()) return;
     auto in = slices_.wait();
     auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
@@ -5636,7 +5639,7 @@ ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
     gathers_ = true;
 }
 
-ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
+ROWAN_CALLED_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
     std::span<std::byte> to;
     auto const agree = [&](auto const& f) {
         static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
@@ -5680,8 +5683,8 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
-ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
-                                            std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
+                                                   std::vector<std::vector<std::int64_t>> const& keys) {
     in_.elements = elements;
     in_.element_bytes = own_.element_bytes;
     for (auto const& of_rank : keys) {
@@ -5696,14 +5699,15 @@ ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size
         own_.piece_bytes() <= most_joined);
 }
 
-ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
-                                             std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
+                                                    std::vector<std::vector<std::int64_t>> const& keys) {
     own_ = std::move(own);
     exchange(group, own_.elements, keys);
 }
 
-ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
-                                         std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own,
+                                                std::vector<std::size_t> cuts,
+                                                std::vector<std::vector<std::int64_t>> const& keys) {
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
@@ -5711,19 +5715,19 @@ ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&
     exchange(group, cuts_[me + 1] - cuts_[me], keys);
 }
 
-ROWAN_FUNCTION DensePieces SliceExchange::wait() {
+ROWAN_CALLED_FUNCTION DensePieces SliceExchange::wait() {
     transfer_.wait();
     own_ = {};
     return std::move(in_);
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
     std::vector<std::size_t> counts;
     for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
     return counts;
 }
 
-ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
     own_ = std::move(slice);
     in_.elements = cuts_.back();
     in_.element_bytes = own_.element_bytes;
@@ -5734,7 +5738,7 @@ ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, Dense
         group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
 }
 
-ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
+ROWAN_CALLED_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
     firsts_ = {0};
     for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
     std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
@@ -5746,11 +5750,11 @@ ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std:
 }
 
 /// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
-ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
     return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
 }
 
-ROWAN_FUNCTION void DenseReduction::send() {
+ROWAN_CALLED_FUNCTION void DenseReduction::send() {
     nodes_ = group_->nodes();
     if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
     auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
@@ -5775,7 +5779,7 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
 }
 
 /// The sum of this place's slice on all nodes, of which it has that of its own.
-ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
+ROWAN_CALLED_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
     auto const node = static_cast<std::size_t>(nodes_->node->size()),
                place = static_cast<std::size_t>(nodes_->node->rank()),
                first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();
@@ -8152,7 +8156,7 @@ struct NodeRoute {
 };
 
 /// The nodes of a group, or null if it has others. All ranks call it.
-std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
+ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
 
 }  // namespace rowan::inline v0::detail
 
@@ -8164,7 +8168,7 @@ std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
     auto groups = group.nodes();
     if (groups == nullptr) return nullptr;
     std::size_t const nodes = groups->count(), places = groups->places();
@@ -15414,19 +15418,20 @@ namespace rowan::inline v0::detail {
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
 ///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
 ///          by a route, three in the node and three between nodes
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
-                                          Cpu exec, std::span<TableRows const> tables);
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                          std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                                                          std::span<TableRows const> tables);
 
 /// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
 /// cost     five exchanges, with a byte more for each row
-std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
-                                                std::span<TableRows const> tables, bool told, std::vector<bool> waits,
-                                                FetchedTables const& now);
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
+                                                                Cpu exec, std::span<TableRows const> tables, bool told,
+                                                                std::vector<bool> waits, FetchedTables const& now);
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
-RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
+ROWAN_IF_CALLED RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
 
 }  // namespace rowan::inline v0::detail
 
@@ -15475,7 +15480,7 @@ public:
         TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
     };
     /// The sum of row k: the address of the only piece, or `to`, where it is written.
-    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
+    ROWAN_IF_CALLED std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
     /// Writes the sums of all rows.
     void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
@@ -15582,8 +15587,8 @@ ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank c
     offsets_.push_back(all.size());
 }
 
-ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
-                                                std::byte* to) const {
+ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
+                                                       std::byte* to) const {
     auto const of_row = pieces_of(k);
     auto const address = [&](std::size_t piece) {
         return piece < own_begin() ? pieces.came + piece * pieces.bytes : pieces.own(piece - own_begin());
@@ -15625,9 +15630,10 @@ namespace rowan::inline v0::detail {
 class Slots {
 public:
     Slots() = default;
-    explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
+    ROWAN_IF_CALLED explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
     /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    explicit Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route = nullptr);
+    ROWAN_IF_CALLED explicit Slots(std::span<std::int64_t const> heights,
+                                   std::shared_ptr<NodeRoute const> route = nullptr);
 
     /// The same rows by another route.
     Slots by(std::shared_ptr<NodeRoute const> route) const { return {partition_, heights_, grows_, std::move(route)}; }
@@ -15643,11 +15649,11 @@ public:
     std::shared_ptr<NodeRoute const> const& route() const { return route_; }
     /// The slots of rows; size() for none.
     /// errors   IndexError for the first that is not a row of the table
-    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+    ROWAN_IF_CALLED Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
 private:
-    Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-          std::shared_ptr<NodeRoute const> route);
+    ROWAN_IF_CALLED Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                          std::shared_ptr<NodeRoute const> route);
 
     Partition partition_;
     std::vector<std::int64_t> splits_, begins_, heights_;
@@ -15666,8 +15672,8 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-                            std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                                   std::shared_ptr<NodeRoute const> route)
     : partition_(partition), splits_(heights.size() + 1), begins_(heights.size()), heights_(std::move(heights)),
       grows_(grows), route_(std::move(route)) {
     for (std::size_t r = 0; r < heights_.size(); ++r) splits_[position(r) + 1] = heights_[r];
@@ -15682,15 +15688,15 @@ inline std::vector<std::int64_t> heights_of(Partition const& partition) {
     return heights;
 }
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
     : Slots(partition, heights_of(partition), false, std::move(route)) {}
 
-ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
     : Slots({*std::ranges::max_element(heights) * static_cast<std::int64_t>(heights.size()), 1,
              static_cast<int>(heights.size())},
             {heights.begin(), heights.end()}, true, std::move(route)) {}
 
-ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+ROWAN_CALLED_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
     Buffer<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
     // The slot of a row, or -1 if it is not one.
@@ -15749,7 +15755,7 @@ struct RowRelay {
     std::vector<std::size_t> places;   // of each of these: in met.rows()
     RowRequest nodes;                  // met.rows(), of the ranks at this place
 
-    RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
+    ROWAN_IF_CALLED RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
     RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
     RowRelay& operator=(RowRelay const&) = delete;
     ~RowRelay() = default;
@@ -15760,13 +15766,13 @@ class RowMessages {
 public:
     /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
     /// rows. Of a single table, unless `padded`, the rows alone.
-    static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
+    ROWAN_IF_CALLED static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
 
     /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                       std::vector<std::size_t> come, bool padded = false);
+    ROWAN_IF_CALLED ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                                       std::vector<std::size_t> come, bool padded = false);
     /// Reads what has come: `asked` and `receive` of each table.
-    void end(std::span<RowRequest* const> tables);
+    ROWAN_IF_CALLED void end(std::span<RowRequest* const> tables);
 
 private:
     bool numbered_ = true;
@@ -15779,18 +15785,19 @@ class RowFetch {
 public:
     RowFetch() = default;
     /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
+    ROWAN_IF_CALLED RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
 
     /// Tells the owners the rows of several tables, of the same route.
     /// cost     two exchanges; by nodes, two in the node and two between nodes
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    ROWAN_IF_CALLED static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same without a route in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for
     /// more.
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
+    ROWAN_IF_CALLED static void ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                    std::span<std::size_t const> most);
     /// For the same in steps, by RowMessages, for exchanges that go on meanwhile: what is told,
-    static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
+    ROWAN_IF_CALLED static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
     /// and it has come.
-    void has_been_asked();
+    ROWAN_IF_CALLED void has_been_asked();
 
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
@@ -15838,9 +15845,9 @@ private:
     /// What is asked for next.
     RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
     /// Tells the ranks of a group the next request of each table.
-    static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
-    void has_been_asked_by_nodes();
-    void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
+    ROWAN_IF_CALLED static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
+    ROWAN_IF_CALLED void has_been_asked_by_nodes();
+    ROWAN_IF_CALLED void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
 
     Slots slots_;
     int rank_ = 0;
@@ -15861,14 +15868,14 @@ namespace rowan::inline v0::detail {
 
 /// What each rank has for this one, if this one has send[r] for rank r.
 /// cost     one alltoall of 8 bytes
-std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
 
 /// Pieces on their way. What is sent and what is received is here until `wait`.
 class RowTransfer {
 public:
     RowTransfer() = default;
     /// What has come, ordered by ranks.
-    RowPieces wait();
+    ROWAN_IF_CALLED RowPieces wait();
 
 private:
     friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
@@ -15876,7 +15883,7 @@ private:
     friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                                   std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
 
-    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
+    ROWAN_IF_CALLED void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
 
     // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
     struct Lists {
@@ -15898,22 +15905,24 @@ RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std
                        std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
 
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
-RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
+ROWAN_IF_CALLED RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
 /// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
 /// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
+ROWAN_IF_CALLED std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                                     std::span<std::int64_t const> rows,
+                                                     std::span<std::size_t const> counts);
 
 /// The number of sorted rows in each range of row_splits.
-std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+ROWAN_IF_CALLED std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                   std::span<std::int64_t const> rows);
 
 /// Distinct rows, and how many contributions each has.
 struct RowCounts {
     std::vector<std::int64_t> rows, counts;
 
     RowCounts() = default;
-    explicit RowCounts(RowPlan<> const& plan);
+    ROWAN_IF_CALLED explicit RowCounts(RowPlan<> const& plan);
 };
 
 /// Where the contributions of each of rows begin among those of all ranks.
@@ -15922,9 +15931,9 @@ using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts con
 /// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
 /// first send[0] rows go to rank 0, which asks `first` for them, and so on.
 /// cost     three exchanges of 8, 16 and 8 bytes a row
-std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                              RowCounts const& mine, std::span<std::size_t const> send,
-                                              FirstContributions const& first);
+ROWAN_IF_CALLED std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                                              RowCounts const& mine, std::span<std::size_t const> send,
+                                                              FirstContributions const& first);
 
 /// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
 struct Cut {
@@ -15937,8 +15946,8 @@ using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> c
 
 /// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
 /// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
-RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
-                              CutSums const& sums);
+ROWAN_IF_CALLED RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                              RowPieces const& like, CutSums const& sums);
 
 /// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
 /// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
@@ -15958,13 +15967,14 @@ RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& 
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
+                                                               std::span<std::size_t const> send) {
     std::vector<std::size_t> receive(send.size());
     group.alltoall(std::as_bytes(send), bytes_of(receive));
     return receive;
 }
 
-ROWAN_FUNCTION RowPieces RowTransfer::wait() {
+ROWAN_CALLED_FUNCTION RowPieces RowTransfer::wait() {
     for (auto& t : open_) {
         if (t != nullptr) t->wait();
         t = nullptr;
@@ -15972,7 +15982,8 @@ ROWAN_FUNCTION RowPieces RowTransfer::wait() {
     return std::move(lists_->in);
 }
 
-ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
+ROWAN_CALLED_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts,
+                                                std::span<std::int64_t const> rank_keys) {
     auto& in = lists_->in;
     in = lists_->own.like();
     in.resize(total(counts));
@@ -16025,15 +16036,16 @@ inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_
     return counts;
 }
 
-ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
+ROWAN_CALLED_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
+                                            std::span<std::size_t const> send) {
     auto const receive = exchange_counts(group, send);
     return begin_deal(group, std::move(own), send, receive).wait();
 }
 
 // Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                                    std::span<std::int64_t const> rows,
-                                                    std::span<std::size_t const> counts) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+                                                           std::size_t ranges, std::span<std::int64_t const> rows,
+                                                           std::span<std::size_t const> counts) {
     struct Sample {
         std::int64_t row;
         std::size_t weight;
@@ -16061,8 +16073,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     return splits;
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                  std::span<std::int64_t const> rows) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                         std::span<std::int64_t const> rows) {
     std::vector<std::size_t> counts;
     auto at = rows.begin();
     for (std::size_t r = 1; r < splits.size(); ++r) {
@@ -16135,13 +16147,14 @@ private:
     std::array<std::int64_t, levels> counts_{};
 };
 
-ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+ROWAN_CALLED_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
     for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                                             RowCounts const& mine, std::span<std::size_t const> send,
-                                                             FirstContributions const& first) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group,
+                                                                    std::int64_t height, RowCounts const& mine,
+                                                                    std::span<std::size_t const> send,
+                                                                    FirstContributions const& first) {
     struct RowCount {
         std::int64_t row, count;
     };
@@ -16170,8 +16183,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGr
     return at;
 }
 
-ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
-                                             RowPieces const& like, CutSums const& sums) {
+ROWAN_CALLED_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                                    RowPieces const& like, CutSums const& sums) {
     std::vector<Cut> cuts;
     for (std::size_t k = 0; k < first.size(); ++k) {
         BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
@@ -16245,7 +16258,7 @@ ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, Ro
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
     std::vector<std::size_t> words(tables[0]->send.size());
     std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
     for (auto const* t : tables) {
@@ -16254,8 +16267,9 @@ ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest*
     return words;
 }
 
-ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                                               std::vector<std::size_t> come, bool padded) {
+ROWAN_CALLED_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables,
+                                                      std::vector<std::size_t> words, std::vector<std::size_t> come,
+                                                      bool padded) {
     numbered_ = tables.size() > 1 || padded;
     words_ = std::move(words);
     come_ = std::move(come);
@@ -16276,7 +16290,7 @@ ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tabl
     return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
 }
 
-ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
+ROWAN_CALLED_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
     for (auto* t : tables) t->receive.assign(come_.size(), 0);
     auto const* from = in_.data();
     for (std::size_t r = 0; r < come_.size(); ++r) {
@@ -16298,13 +16312,13 @@ ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
     out_ = in_ = {};
 }
 
-ROWAN_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
     std::vector<RowRequest*> all;
     for (auto& t : tables) all.push_back(&t.next_request());
     return all;
 }
 
-ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const all = requests(tables);
     auto words = RowMessages::words(all);
     std::vector<std::size_t> come(words.size());
@@ -16314,7 +16328,7 @@ ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch
     messages.end(all);
 }
 
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
+ROWAN_CALLED_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
     : slots_(slots), rank_(rank), plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
     auto rows = plan_.rows();
     if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
@@ -16348,16 +16362,16 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
                   });
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
+ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
-ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+ROWAN_CALLED_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
     request_.wanted = {};
     asked_ = std::move(slots);
     asked_counts_ = std::move(counts);
     for (auto& row : asked_) row -= slots_.begin_of(rank_);
 }
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const* const route = tables[0].route();
     tell(route == nullptr ? group : *route->groups->node, tables);
     if (route == nullptr) {
@@ -16369,8 +16383,8 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
-                                  std::span<std::size_t const> most) {
+ROWAN_CALLED_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                         std::span<std::size_t const> most) {
     std::size_t const me = static_cast<std::size_t>(group.rank());
     auto const room = [&](std::size_t rank) { return most[rank] + std::min(most[rank], tables.size()); };
     std::vector<std::size_t> words(most.size(), room(me)), come;
@@ -16384,7 +16398,7 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
 }
 
 // In each list, slots ascend by nodes.
-ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
+ROWAN_CALLED_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
     : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
     std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
     for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
@@ -16399,7 +16413,7 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
     nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked_by_nodes() {
     relay_->nodes.wanted = {};
     auto rows = std::move(relay_->nodes.asked);
     auto counts = relay_->nodes.receive;
@@ -16446,8 +16460,8 @@ public:
     };
     /// What they refer to must stay until `wait`.
     void add(Rows rows) { tables_.push_back(std::move(rows)); }
-    void begin(ProcessGroup const& group);
-    void wait();
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group);
+    ROWAN_IF_CALLED void wait();
 
 private:
     std::vector<Rows> tables_;
@@ -16475,10 +16489,10 @@ public:
     };
     /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
     void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
-    void begin(ProcessGroup const& group, bool joins = true);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, bool joins = true);
     bool test() { return lists_.test(); }
     /// Rank r brings the node of parts that begins with keys[r].
-    void wait(Cpu exec, std::span<std::int64_t const> keys);
+    ROWAN_IF_CALLED void wait(Cpu exec, std::span<std::int64_t const> keys);
 
 private:
     static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
@@ -16497,7 +16511,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     auto const* const route = tables_[0].fetch->route();
     std::vector<ListExchange> lists;
     for (auto& t : tables_) {
@@ -16513,7 +16527,7 @@ ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
 }
 
-ROWAN_FUNCTION void FetchTransfer::wait() {
+ROWAN_CALLED_FUNCTION void FetchTransfer::wait() {
     lists_.wait();
     auto const* const route = tables_[0].fetch->route();
     if (route == nullptr) return;
@@ -16533,7 +16547,7 @@ ROWAN_FUNCTION void FetchTransfer::wait() {
     exchange_lists(*route->groups->node, std::move(lists));
 }
 
-ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
+ROWAN_CALLED_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
     auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     std::vector<ListExchange> lists;
     for (auto& p : lookups_) {
@@ -16576,7 +16590,7 @@ ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::i
     }
 }
 
-ROWAN_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
+ROWAN_CALLED_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
     lists_.wait();
     auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     if (route == nullptr) return;
@@ -17082,33 +17096,33 @@ public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    RowPieces finish();
+    ROWAN_IF_CALLED RowPieces finish();
     /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
     /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
     /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
     ///          others
-    void finish(RowTarget& to);
+    ROWAN_IF_CALLED void finish(RowTarget& to);
 
 private:
-    void agree_on_parts();
-    void agree_on_contributions();
-    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
-    void begin();
-    void begin_contributions();
-    RowPieces sums();
+    ROWAN_IF_CALLED void agree_on_parts();
+    ROWAN_IF_CALLED void agree_on_contributions();
+    ROWAN_IF_CALLED void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
+    ROWAN_IF_CALLED void begin();
+    ROWAN_IF_CALLED void begin_contributions();
+    ROWAN_IF_CALLED RowPieces sums();
     /// Whether no sums are sent to other ranks.
     bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
     RowPieces sum(RowPieces const& in) const;
-    RowPieces sum_across(RowPieces&& in) const;
-    void describe(Notice& notice);
-    void split(std::span<std::int64_t const> rows);
+    ROWAN_IF_CALLED RowPieces sum_across(RowPieces&& in) const;
+    ROWAN_IF_CALLED void describe(Notice& notice);
+    ROWAN_IF_CALLED void split(std::span<std::int64_t const> rows);
     ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
     std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
-    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
-    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
-    std::vector<std::int64_t> node_ends() const;
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> node_ends() const;
     bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
-    std::span<std::int64_t const> rank_keys() const;
+    ROWAN_IF_CALLED std::span<std::int64_t const> rank_keys() const;
     Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
@@ -17296,7 +17310,7 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     });
 }
 
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
+ROWAN_CALLED_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
@@ -17320,7 +17334,7 @@ inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, s
     return counts;
 }
 
-ROWAN_FUNCTION void RowReduction::agree_on_parts() {
+ROWAN_CALLED_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
     NamedValues same;
     auto const tell = [&](Notice& n) {
@@ -17367,7 +17381,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
 }
 
-ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+ROWAN_CALLED_FUNCTION void RowReduction::agree_on_contributions() {
     NamedValues same;
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
@@ -17386,7 +17400,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
 }
 
 // Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
-ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+ROWAN_CALLED_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
     if (!splits_.empty()) return;
     route_ = options_.route;
     if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
@@ -17402,18 +17416,18 @@ ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt
 }
 
 /// The keys of the dealers, if each has one.
-ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
+ROWAN_CALLED_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
     if (!one_key_each_) return {};
     return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
 }
 
-ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
+ROWAN_CALLED_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
     std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
     ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
 }
 
 /// How many of sorted rows go to each of the dealers.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
     if (nodes_ == nullptr) return counts_in(ranges_, rows);
     std::vector<std::int64_t> of_places;
     for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
@@ -17423,13 +17437,13 @@ ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64
 }
 
 /// How many of sorted rows of this place go to each node.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
     std::size_t const nodes = nodes_->count();
     return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
                      rows);
 }
 
-ROWAN_FUNCTION void RowReduction::begin() {
+ROWAN_CALLED_FUNCTION void RowReduction::begin() {
     if (!by_parts()) return begin_contributions();
     std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
     choose(bytes, bytes, bytes);
@@ -17446,7 +17460,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
 // By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
 // until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
 // twice, as it comes in pieces.
-ROWAN_FUNCTION void RowReduction::begin_contributions() {
+ROWAN_CALLED_FUNCTION void RowReduction::begin_contributions() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
                       sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
                       gathered = all * (own_.row_bytes + word),
@@ -17486,7 +17500,7 @@ inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
 }
 
 /// The sums of what has come, where no more is exchanged, or only within `dealers`.
-ROWAN_FUNCTION RowPieces RowReduction::sums() {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::sums() {
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
         return narrow_pieces(exec_, type_, std::move(own_));
@@ -17496,14 +17510,14 @@ ROWAN_FUNCTION RowPieces RowReduction::sums() {
     return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::finish() {
     return after_agreement(*group_, [&] {
         auto all = sums();
         return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
     });
 }
 
-ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
+ROWAN_CALLED_FUNCTION void RowReduction::finish(RowTarget& to) {
     if (keeps_sums()) {
         static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
         return;
@@ -17537,13 +17551,13 @@ ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
 }
 
 /// The ends of the nodes of the tree of which the ranks of this node have all parts.
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
     std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
     return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
 }
 
 /// The sums of the rows of this place on all nodes, of which it has those of its own.
-ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
     auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
                            : sum_contributions(exec_, type_, in, before_);
     in = {};
@@ -17569,15 +17583,17 @@ ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
-                                                         std::shared_ptr<NodeRoute const> const& route, Cpu exec,
-                                                         std::span<TableRows const> tables) {
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                                std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                                                                std::span<TableRows const> tables) {
     return std::make_unique<FetchedShards>(group, route, exec, tables);
 }
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
-                                                               Cpu exec, std::span<TableRows const> tables, bool told,
-                                                               std::vector<bool> waits, FetchedTables const& now) {
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group,
+                                                                      ProcessGroup const& ahead, Cpu exec,
+                                                                      std::span<TableRows const> tables, bool told,
+                                                                      std::vector<bool> waits,
+                                                                      FetchedTables const& now) {
     return std::make_unique<FetchedShards>(group, ahead, exec, tables, told, std::move(waits),
                                            static_cast<FetchedShards const&>(now));
 }
@@ -17600,8 +17616,9 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
     return out;
 }
 
-ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes, std::int64_t total, Placement const& placement) {
+ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                             ElementSums const& type, RowPieces const& nodes, std::int64_t total,
+                                             Placement const& placement) {
     int const rank = group->rank();
     Partition const partition = placement.on(nodes.height, group->size());
     Slots const slots(partition);
@@ -17869,18 +17886,18 @@ struct TableLookups {
 /// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
 /// way, too.
 /// cost     one pass over the net
-std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
+ROWAN_IF_CALLED std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
 ///          step of a recurrent layer, elements of data
 /// cost     one pass over the net
-std::vector<TableLookups> table_lookups(Variable& target);
+ROWAN_IF_CALLED std::vector<TableLookups> table_lookups(Variable& target);
 
 /// Checks that a value of a sharded table has the rows of this process.
 /// errors   ShapeError if not
 /// cost     one read of the row numbers
-void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
+ROWAN_IF_CALLED void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
 
 /// Calls f(the tensor of ids) of a value on the host.
 template <class F>
@@ -19585,22 +19602,23 @@ namespace rowan::inline v0::detail {
 /// Checks that a value matches the declaration of its variable.
 /// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
 ///          differ
-void check_fits(Variable const& v, Value const& value);
+ROWAN_IF_CALLED void check_fits(Variable const& v, Value const& value);
 
 /// Throws a GraphError: that the result of so many steps has no state of this name.
-[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t steps);
 
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
-Value fed_value(Variable const& v, Feeds const& feeds);
+ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
 
 /// Throws GraphError unless there is a data variable of this name.
-void check_declared(Scope const& scope, std::string const& name);
+ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
 
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
 /// errors   as fed_value
-std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, AnyExec exec);
+ROWAN_IF_CALLED std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                 AnyExec exec);
 
 /// Empties variables on destruction.
 class Emptied {
@@ -19649,7 +19667,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
         throw TypeError(v.name(), value.kind(), "a value that is no tensor");
@@ -19675,7 +19693,7 @@ ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
-ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
     throw GraphError(std::string("options.resume has ")
                          .append(std::to_string(steps))
                          .append(" steps, but not the state \"")
@@ -19683,7 +19701,7 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
                          .append("\": to start anew from its parameters, give them as options.initial"));
 }
 
-ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     auto const found = feeds.find(v.name());
     if (found == feeds.end()) {
         std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
@@ -19697,8 +19715,8 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     return value;
 }
 
-ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
-                                AnyExec exec) {
+ROWAN_CALLED_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                       AnyExec exec) {
     std::size_t used = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         Variable const& v = *inputs[i];
@@ -19710,7 +19728,7 @@ ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& 
     return used;
 }
 
-ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);
     if (declared != nullptr && declared->role() == Role::data) return;
@@ -19775,7 +19793,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<
     return {plan.rows().begin(), plan.rows().end()};
 }
 
-ROWAN_FUNCTION void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own) {
+ROWAN_CALLED_FUNCTION void check_shard(Variable const& table, Value const& value,
+                                       std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
         throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
@@ -19812,7 +19831,7 @@ inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f)
 
 inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
 
-ROWAN_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
     std::unordered_map<Variable const*, std::optional<TableLookups>> all;
     AddedLookups added;
     each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
@@ -19831,7 +19850,7 @@ ROWAN_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> 
     return all;
 }
 
-ROWAN_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
@@ -21047,16 +21066,16 @@ Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& op
 namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if a number of tables[i] is bad
-void check_table(TableToPlace const& t, std::size_t i);
+ROWAN_IF_CALLED void check_table(TableToPlace const& t, std::size_t i);
 
 /// The different rows that the ranks of a step name, and those that one of them does.
 struct NamedRows {
-    NamedRows(TableToPlace const& t, int ranks);
+    ROWAN_IF_CALLED NamedRows(TableToPlace const& t, int ranks);
     double all = 0, of_rank = 0;
 };
 
 /// The bytes of elements and states.
-double table_bytes(TableToPlace const& t);
+ROWAN_IF_CALLED double table_bytes(TableToPlace const& t);
 
 }  // namespace rowan::inline v0::detail
 
@@ -21069,7 +21088,7 @@ double table_bytes(TableToPlace const& t);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
+ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
         if (!good)
             throw ShapeError(std::string("tables[").append(std::to_string(i)).append("].").append(field),
@@ -21085,14 +21104,14 @@ ROWAN_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
           std::string("in [0, ").append(std::to_string(most)).append("], the lookups and the height"));
 }
 
-ROWAN_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
+ROWAN_CALLED_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
     auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
     if (t.lookups == 0 || t.height == 0) return;
     all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
     of_rank = n * all / (n + (ranks - 1) * all);
 }
 
-ROWAN_FUNCTION double table_bytes(TableToPlace const& t) {
+ROWAN_CALLED_FUNCTION double table_bytes(TableToPlace const& t) {
     return static_cast<double>(t.height) *
            (static_cast<double>(t.width) * static_cast<double>(t.element_bytes) + static_cast<double>(t.state_bytes));
 }
@@ -21106,17 +21125,17 @@ ROWAN_FUNCTION double table_bytes(TableToPlace const& t) {
 namespace rowan::inline v0::detail {
 
 /// "1.5 MiB"
-std::string bytes_text(double bytes);
+ROWAN_IF_CALLED std::string bytes_text(double bytes);
 
 /// "1.050"
-std::string ratio_text(double x);
+ROWAN_IF_CALLED std::string ratio_text(double x);
 
 /// Lines of texts in columns, which are aligned to the right, but two of them to the left.
 class TextTable {
 public:
     TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
     void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
-    std::string text() const;
+    ROWAN_IF_CALLED std::string text() const;
 
 private:
     std::size_t columns_;
@@ -21134,7 +21153,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string bytes_text(double bytes) {
+ROWAN_CALLED_FUNCTION std::string bytes_text(double bytes) {
     static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
     std::size_t unit = 0;
     for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
@@ -21144,12 +21163,12 @@ ROWAN_FUNCTION std::string bytes_text(double bytes) {
     return text.append(units[unit]);
 }
 
-ROWAN_FUNCTION std::string ratio_text(double x) {
+ROWAN_CALLED_FUNCTION std::string ratio_text(double x) {
     auto const n = std::llround(x * 1000);
     return std::to_string(n / 1000).append(".").append(std::to_string(1000 + n % 1000).substr(1));
 }
 
-ROWAN_FUNCTION std::string TextTable::text() const {
+ROWAN_CALLED_FUNCTION std::string TextTable::text() const {
     std::string text;
     std::vector<std::size_t> widths(columns_);
     for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -24784,10 +24803,11 @@ private:
 };
 
 /// `60 s`
-std::string time_text(std::chrono::steady_clock::duration time);
+ROWAN_IF_CALLED std::string time_text(std::chrono::steady_clock::duration time);
 
 /// `rank 2 has not come to step 17's fetch for 60 s`; without late ranks `all ranks wait in step 17's fetch for 60 s`
-std::string late_text(std::span<int const> late, std::string_view what, std::chrono::steady_clock::duration waited);
+ROWAN_IF_CALLED std::string late_text(std::span<int const> late, std::string_view what,
+                                      std::chrono::steady_clock::duration waited);
 
 /// The late ones of the ranks that a call needs: those that do not wait, or else those of all for whom these may wait.
 template <class Waits>
@@ -24818,19 +24838,20 @@ struct RankNote {
 /// that wait, too, so that it knows the late ones.
 class RankWatch {
 public:
-    RankWatch(int rank, int size);
+    ROWAN_IF_CALLED RankWatch(int rank, int size);
     RankWatch(RankWatch const&) = delete;
     RankWatch& operator=(RankWatch const&) = delete;
     virtual ~RankWatch() = default;
 
     /// What the rank comes to, and how long it waits there.
-    void expect(std::string_view what, std::chrono::milliseconds patience);
+    ROWAN_IF_CALLED void expect(std::string_view what, std::chrono::milliseconds patience);
     /// errors   RemoteError if a wait has ended the group
-    void check() const;
+    ROWAN_IF_CALLED void check() const;
     bool has_ended() const { return has_ended_; }
     /// Calls done() until it is true. `members` are the ranks that `call` needs. If one is later than patience allows, the
     /// group ends: throws RemoteError if `throws`, else ends all ranks.
-    void wait(std::function<bool()> const& done, std::string_view call, std::span<int const> members, bool throws);
+    ROWAN_IF_CALLED void wait(std::function<bool()> const& done, std::string_view call, std::span<int const> members,
+                              bool throws);
 
 protected:
     bool silent() const { return silent_; }  // whether this rank has neither sent nor received a note
@@ -24843,10 +24864,10 @@ private:
     virtual bool receive(int& from, RankNote& note) = 0;  // whether there was one
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
 
-    void look(Wait& wait, Clock::time_point now);
-    void read_notes(std::string_view what);
-    void ask(std::string_view what);
-    void judge(Wait& wait, Clock::time_point now);
+    ROWAN_IF_CALLED void look(Wait& wait, Clock::time_point now);
+    ROWAN_IF_CALLED void read_notes(std::string_view what);
+    ROWAN_IF_CALLED void ask(std::string_view what);
+    ROWAN_IF_CALLED void judge(Wait& wait, Clock::time_point now);
 
     int rank_;
     std::mutex mutex_;  // of all that follows
@@ -24889,13 +24910,13 @@ inline std::string ranks_text(std::span<int const> ranks) {
     return text;
 }
 
-ROWAN_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
+ROWAN_CALLED_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
     auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     return ms < 1000 ? std::to_string(ms).append(" ms") : std::to_string(ms / 1000).append(" s");
 }
 
-ROWAN_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
-                                     std::chrono::steady_clock::duration waited) {
+ROWAN_CALLED_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
+                                            std::chrono::steady_clock::duration waited) {
     std::string text = late.empty() ? std::string("all ranks wait in ") : ranks_text(late);
     if (!late.empty()) text.append(late.size() == 1 ? " has not come to " : " have not come to ");
     return text.append(what).append(" for ").append(time_text(waited));
@@ -24930,20 +24951,20 @@ struct RankWatch::Wait {
     }
 };
 
-ROWAN_FUNCTION RankWatch::RankWatch(int rank, int size)
+ROWAN_CALLED_FUNCTION RankWatch::RankWatch(int rank, int size)
     : rank_(rank), in_(static_cast<std::size_t>(size)), asked_(in_.size()) {}
 
-ROWAN_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
+ROWAN_CALLED_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
     std::scoped_lock const lock(mutex_);
     expected_.set(what, patience);
 }
 
-ROWAN_FUNCTION void RankWatch::check() const {
+ROWAN_CALLED_FUNCTION void RankWatch::check() const {
     if (has_ended_) throw RemoteError(*ended_);
 }
 
-ROWAN_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
-                                    std::span<int const> members, bool throws) {
+ROWAN_CALLED_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
+                                           std::span<int const> members, bool throws) {
     using std::chrono::milliseconds;
     auto const began = Clock::now();
     Wait wait{call, members, throws, began, began, began, began};
@@ -24961,7 +24982,7 @@ ROWAN_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::stri
     }
 }
 
-ROWAN_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
     std::scoped_lock const lock(mutex_);
     auto const what = expected_.text(wait.call);
     read_notes(what);
@@ -24980,7 +25001,7 @@ ROWAN_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
     abort(ended_->what());
 }
 
-ROWAN_FUNCTION void RankWatch::read_notes(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::read_notes(std::string_view what) {
     RankNote note, mine;
     mine.kind = RankNote::answers;
     what.copy(mine.text.data(), mine.text.size() - 1);
@@ -24998,7 +25019,7 @@ ROWAN_FUNCTION void RankWatch::read_notes(std::string_view what) {
     }
 }
 
-ROWAN_FUNCTION void RankWatch::ask(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::ask(std::string_view what) {
     RankNote note;
     what.copy(note.text.data(), note.text.size() - 1);
     silent_ = false;
@@ -25011,7 +25032,7 @@ ROWAN_FUNCTION void RankWatch::ask(std::string_view what) {
     in_[static_cast<std::size_t>(rank_)] = what;
 }
 
-ROWAN_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
     auto const waits = [&](int r) { return !in_[static_cast<std::size_t>(r)].empty(); };
     auto const late = late_ranks(wait.members, static_cast<int>(in_.size()), waits);
     auto const text = late_text(late, expected_.text(wait.call), now - wait.began);
@@ -32550,7 +32571,7 @@ public:
     /// errors   GraphError, which names the operator, if the cost of a batch is neither the sum of those of its parts nor
     ///          their weighed mean
     /// cost     one pass over the net
-    explicit CostWeight(Variable& cost);
+    ROWAN_IF_CALLED explicit CostWeight(Variable& cost);
 
     /// The variables whose values a part's weights depend on.
     std::vector<Variable*> reads() const;
@@ -32580,21 +32601,21 @@ private:
         bool fed = false;  // whether it depends on a batch
         std::vector<CostDivisor> divisors = {};
     };
-    Term of(Variable& v);
-    Term compute(Variable& v);
-    Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
-    Term labelled(Operator const& op);
+    ROWAN_IF_CALLED Term of(Variable& v);
+    ROWAN_IF_CALLED Term compute(Variable& v);
+    ROWAN_IF_CALLED Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
+    ROWAN_IF_CALLED Term labelled(Operator const& op);
     /// Checks that the weights of a loss's rows do not depend on the other rows of a batch.
-    void check_weights(Operator const& op);
+    ROWAN_IF_CALLED void check_weights(Operator const& op);
     /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
-    Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
-    Term linear(Operator const& op, Linearity how);
-    Term quotient(Operator const& op);
-    Term divided(Operator const& op, Variable& by, Term term);
+    ROWAN_IF_CALLED Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
+    ROWAN_IF_CALLED Term linear(Operator const& op, Linearity how);
+    ROWAN_IF_CALLED Term quotient(Operator const& op);
+    ROWAN_IF_CALLED Term divided(Operator const& op, Variable& by, Term term);
     /// The same for a reduction of rows of which each is divided by these.
-    Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
+    ROWAN_IF_CALLED Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
     /// Appends the sums and means over a batch that rows are divided by.
-    void find_divisors(Variable& rows, std::vector<Variable*>& all);
+    ROWAN_IF_CALLED void find_divisors(Variable& rows, std::vector<Variable*>& all);
 
     std::map<Variable const*, Term> known_;
     Kind kind_ = same;
@@ -32854,18 +32875,18 @@ inline Variable& expanded_from(Variable& v) {
     return expands && has_rows(v) && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
-ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
+ROWAN_CALLED_FUNCTION CostWeight::CostWeight(Variable& cost) {
     Term const all = of(cost);
     kind_ = all.kind;
     divisors_ = all.divisors;
 }
 
-ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of(Variable& v) -> Term {
     if (auto const found = known_.find(&v); found != known_.end()) return found->second;
     return known_[&v] = compute(v);
 }
 
-ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     Linearity const how = linearity(op);
@@ -32908,7 +32929,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
     Variable& x = *op.inputs[0];
     bool const alone = op.inputs.size() == 1;  // a sum or mean, no loss
     Term all{.kind = kind};
@@ -32937,7 +32958,7 @@ ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vect
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     auto const& options = op.attributes.get<CrossEntropyOptions>();
     Variable &x = *op.inputs[0], &label = *op.inputs[1];
     auto const& dims = x.spec().dims;
@@ -32954,14 +32975,14 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
 }
 
-ROWAN_FUNCTION void CostWeight::check_weights(Operator const& op) {
+ROWAN_CALLED_FUNCTION void CostWeight::check_weights(Operator const& op) {
     std::vector<Variable*> divisors;
     find_divisors(*op.inputs[2], divisors);
     if (!divisors.empty()) no_parts(op, "whose weights are divided by a sum or mean over the batch");
 }
 
-ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)
-    -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored,
+                                               Variable* weights) -> Term {
     Variable& label = *op.inputs[1];
     Term all = reduced(op, mean, {});
     if (all.kind != mean) return all;
@@ -32971,7 +32992,7 @@ ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::i
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
     Term all;
     bool const product = how == Linearity::product;
     bool constant = how == Linearity::shifted;
@@ -32992,7 +33013,7 @@ ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Ter
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
     Variable& by = *op.inputs[1];
     Term all = of(*op.inputs[0]);
     Term const divisor = of(by);
@@ -33002,7 +33023,7 @@ ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
     return divided(op, by, std::move(all));
 }
 
-ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
     check_divides(op, by);
     Counted const value{&by, Counted::value};
     if (term.kind == sum) return {mean, true, {{&op, {value}}}};
@@ -33013,14 +33034,15 @@ ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term t
     return term;
 }
 
-ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term)
+    -> Term {
     if (by.empty()) return term;
     if (by.size() > 1 || of(*by[0]).kind != term.kind)
         no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
     return divided(op, *by[0], std::move(term));
 }
 
-ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
+ROWAN_CALLED_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     Linearity const how = linearity(op);
@@ -33062,16 +33084,16 @@ public:
     /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
     /// errors   GraphError if another trainer defers its updates, too
     /// cost     O(lookups)
-    void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
+    ROWAN_IF_CALLED void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
 
     /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
     /// in `read` whose updates another trainer defers.
-    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
-    void catch_up_others(std::span<Variable* const> read) const;
+    ROWAN_IF_CALLED void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
+    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
     /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
-    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
+    ROWAN_IF_CALLED void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
     /// Brings all rows up to date.
-    void flush(Cpu exec) const;
+    ROWAN_IF_CALLED void flush(Cpu exec) const;
 
 private:
     struct Table {
@@ -33080,7 +33102,7 @@ private:
         std::optional<TableLookups> lookups;  // nothing where each step reads all rows
     };
 
-    Table const* find(Variable const& table) const;
+    ROWAN_IF_CALLED Table const* find(Variable const& table) const;
 
     std::vector<Table> tables_;
     std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
@@ -33108,8 +33130,8 @@ ROWAN_FUNCTION DeferredTables::~DeferredTables() {
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
-                                        std::optional<TableLookups> lookups) {
+ROWAN_CALLED_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
+                                               std::optional<TableLookups> lookups) {
     if (table.catch_up)
         throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
     Table added{&table, std::move(steps), std::move(lookups)};
@@ -33119,13 +33141,13 @@ ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedS
     table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
 }
 
-ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
+ROWAN_CALLED_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
     auto const at = places_.find(&table);
     return at == places_.end() ? nullptr : &tables_[at->second];
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
-                                             std::span<Variable* const> others) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
+                                                    std::span<Variable* const> others) const {
     std::unordered_set<Variable const*> const other(others.begin(), others.end());
     for (Table const& t : tables_) {
         if (t.lookups && !other.contains(t.variable))
@@ -33133,17 +33155,17 @@ ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> ba
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
     for (Variable* const v : read) {
         if (v->catch_up && find(*v) == nullptr) v->catch_up();
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
     if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
 }
 
-ROWAN_FUNCTION void DeferredTables::flush(Cpu exec) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::flush(Cpu exec) const {
     for (Table const& t : tables_) t.steps->flush(exec);
 }
 
@@ -33184,10 +33206,10 @@ class LossRows {
 public:
     /// Of a net with these operators, in this order.
     /// cost     one pass over the net
-    LossRows(Variable& cost, std::span<Operator* const> order);
+    ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
 
     /// Begins a run: counts the rows of variables that no operator writes.
-    void begin();
+    ROWAN_IF_CALLED void begin();
     /// Counts what an operator has written. Called for all operators, in their order.
     void after(Operator const& op) {
         for (; next_ < all_.size() && all_[next_].writer == &op; ++next_) count(all_[next_]);
@@ -33224,7 +33246,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
     std::unordered_map<Operator const*, std::size_t> ready;
     for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
@@ -33254,7 +33276,7 @@ ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> ord
     std::ranges::stable_sort(all_, {}, &Reduced::ready);
 }
 
-ROWAN_FUNCTION void LossRows::begin() {
+ROWAN_CALLED_FUNCTION void LossRows::begin() {
     most_ = 0;
     for (next_ = 0; next_ < all_.size() && all_[next_].writer == nullptr; ++next_) count(all_[next_]);
 }
@@ -33480,20 +33502,20 @@ struct GradientNodes {
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
-    Tensor<std::int64_t>::shape_type shape() const;
+    ROWAN_IF_CALLED Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of the next of these parts, times its weight; without one, nothing, also if it is NaN.
-    void add(Cpu exec, std::optional<double> weight, std::int64_t part, PartRange const& parts);
+    ROWAN_IF_CALLED void add(Cpu exec, std::optional<double> weight, std::int64_t part, PartRange const& parts);
     /// The sums of the nodes of which these parts are all the leaves.
-    DensePieces dense_of(Cpu exec, PartRange const& parts);
-    RowPieces sparse_of(Cpu exec, PartRange const& parts);
+    ROWAN_IF_CALLED DensePieces dense_of(Cpu exec, PartRange const& parts);
+    ROWAN_IF_CALLED RowPieces sparse_of(Cpu exec, PartRange const& parts);
     /// The sum of all parts, of elements dtype<T>::sum, divided.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
+    ROWAN_IF_CALLED Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
+    ROWAN_IF_CALLED Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 
 private:
     /// Without pieces.
-    DensePieces no_elements() const;
-    RowPieces no_rows() const;
+    ROWAN_IF_CALLED DensePieces no_elements() const;
+    ROWAN_IF_CALLED RowPieces no_rows() const;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -33529,14 +33551,14 @@ Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& no
     return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
 }
 
-ROWAN_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+ROWAN_CALLED_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     Tensor<std::int64_t>::shape_type shape;
     for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
     return shape;
 }
 
-ROWAN_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
-                                       PartRange const& parts) {
+ROWAN_CALLED_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+                                              PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
         auto rows = weight ? sums.sparse(exec, value, *weight, part) : no_rows();
@@ -33552,15 +33574,15 @@ ROWAN_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, s
     }
 }
 
-ROWAN_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
     return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
 }
 
-ROWAN_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
     return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
 }
 
-ROWAN_FUNCTION DensePieces GradientNodes::no_elements() const {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -33568,7 +33590,7 @@ ROWAN_FUNCTION DensePieces GradientNodes::no_elements() const {
     return none;
 }
 
-ROWAN_FUNCTION RowPieces GradientNodes::no_rows() const {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);
@@ -33577,12 +33599,12 @@ ROWAN_FUNCTION RowPieces GradientNodes::no_rows() const {
     return none;
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
     sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
     sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
@@ -33629,48 +33651,50 @@ public:
     void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
 
     /// Begins a step of which these parts are added.
-    void begin(PartRange const& parts);
+    ROWAN_IF_CALLED void begin(PartRange const& parts);
 
     /// What the gradients of a part are multiplied by; nothing for one that counts nothing.
     using Weights = std::vector<std::optional<double>>;
 
     /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, Weights const& weights);
+    ROWAN_IF_CALLED void add(Cpu exec, Weights const& weights);
 
     /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
-    void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights, Ranks const& ranks,
-                    FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
+                                    Ranks const& ranks, FetchedGradients& fetched);
     /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
     /// all have rows that they have fetched.
-    void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
     /// Goes on with what has come of these sums.
-    void progress();
+    ROWAN_IF_CALLED void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
-    void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                          FetchedGradients& fetched);
     /// After an error on this rank or another: ends them, of which all have begun on all ranks.
-    void drop() noexcept;
+    ROWAN_IF_CALLED void drop() noexcept;
 
     /// Whether ranks get the sums of their own rows alone.
     bool goes_to_owners(std::size_t i) const { return nodes_[i].own != nullptr; }
 
     /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
     /// their own rows; else RowsOf::others.
-    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, after begin_rest.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
-                             FetchedGradients& fetched);
+    ROWAN_IF_CALLED std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                             Ranks const* ranks, FetchedGradients& fetched);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
-                                    FetchedGradients& fetched);
+    ROWAN_IF_CALLED std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                                    Ranks const& ranks, FetchedGradients& fetched);
     /// Begins to gather the sums that progress() has not, in the order and by the group of all ranks.
-    void gather_others();
-    std::size_t ready_of(FetchedGradients const& fetched) const;
-    void begin_fetched(Cpu exec, FetchedGradients& fetched);
-    void fuse();
-    void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts, Ranks const& ranks) const;
+    ROWAN_IF_CALLED void gather_others();
+    ROWAN_IF_CALLED std::size_t ready_of(FetchedGradients const& fetched) const;
+    ROWAN_IF_CALLED void begin_fetched(Cpu exec, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void fuse();
+    ROWAN_IF_CALLED void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                   Ranks const& ranks) const;
 
     std::vector<GradientNodes> nodes_;
     std::vector<std::size_t> ready_;  // empty: sums begin when all gradients are there
@@ -33682,7 +33706,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-void check_moved(Variable& now, Value& next);
+ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 
@@ -33704,7 +33728,7 @@ ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, 
     nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
-ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
+ROWAN_CALLED_FUNCTION void PartSums::begin(PartRange const& parts) {
     for (auto& n : nodes_) {
         n.dense_nodes.clear();
         n.sparse_nodes.clear();
@@ -33714,7 +33738,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     added_.assign(nodes_.size(), false);
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
+ROWAN_CALLED_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
@@ -33723,7 +33747,7 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
 }
 
 // Small gradients travel together, as their time would be that of a message without bytes.
-ROWAN_FUNCTION void PartSums::fuse() {
+ROWAN_CALLED_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -33770,16 +33794,17 @@ inline ElementSums as_sums(ElementSums const& type) {
     return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
 }
 
-ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
-                                        Ranks const& ranks) const {
+ROWAN_CALLED_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                               Ranks const& ranks) const {
     ranks.must([&] {
         fused.sum = ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)),
                                     parts_.total);
     });
 }
 
-ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
-                                         Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
+                                                std::function<Weights()> const& weights, Ranks const& ranks,
+                                                FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
     Weights of_part;
     auto const add = [&](std::size_t i) {
@@ -33805,13 +33830,13 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::f
     ranks.must([&] { begin_fetched(exec, fetched); });
 }
 
-ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
+ROWAN_CALLED_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
     std::size_t last = 0;
     for (auto const& one : fetched.list) last = std::max(last, ready_[one.gradient]);
     return last;
 }
 
-ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
     fetched.begun = true;
     std::vector<FetchedTables::Gradient> back;
     for (auto const& [table, i, has_all] : fetched.list)
@@ -33819,7 +33844,7 @@ ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched)
     fetched.tables->begin_sum(std::move(back));
 }
 
-ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
     for (auto& f : fused_) {
         if (f.sum != nullptr) continue;
@@ -33830,7 +33855,7 @@ ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGr
     if (!fetched.list.empty() && !fetched.begun) begin_fetched(exec, fetched);
 }
 
-ROWAN_FUNCTION void PartSums::progress() {
+ROWAN_CALLED_FUNCTION void PartSums::progress() {
     for (auto& f : fused_) {
         if (f.gathers) continue;
         if (f.sum == nullptr || !f.sum->test()) return;  // all ranks gather in one order
@@ -33839,8 +33864,8 @@ ROWAN_FUNCTION void PartSums::progress() {
     }
 }
 
-ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
-                                               FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                                      FetchedGradients& fetched) {
     begin(parts);
     if (fused_.empty()) fuse();
     auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
@@ -33862,13 +33887,13 @@ ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, Par
     in_turn(std::numeric_limits<std::size_t>::max());
 }
 
-ROWAN_FUNCTION void PartSums::gather_others() {
+ROWAN_CALLED_FUNCTION void PartSums::gather_others() {
     for (auto& f : fused_) {
         if (f.sum != nullptr && !ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
     }
 }
 
-ROWAN_FUNCTION void PartSums::drop() noexcept {
+ROWAN_CALLED_FUNCTION void PartSums::drop() noexcept {
     try {
         gather_others();
         for (auto& f : fused_) {
@@ -33882,7 +33907,7 @@ ROWAN_FUNCTION void PartSums::drop() noexcept {
     }
 }
 
-ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
     auto const& nodes = nodes_[i].sparse_nodes;
     if (!nodes_[i].own || nodes.size() > 1) return RowsOf::others;
     if (nodes.empty()) return rows.empty() ? RowsOf::all : RowsOf::some;
@@ -33890,8 +33915,8 @@ ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t co
     return nodes[0].rows.size() == rows.size() ? RowsOf::all : RowsOf::some;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                                         Ranks const* ranks, FetchedGradients& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
@@ -33923,8 +33948,9 @@ void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
     }
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device,
+                                                                std::span<double const> divisors, Ranks const& ranks,
+                                                                FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
     if (!fetched.list.empty()) {
         std::vector<std::int64_t> firsts;  // parts of the ranks
@@ -33954,7 +33980,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     return all;
 }
 
-ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {
@@ -34917,15 +34943,15 @@ struct TrainPosition {
     std::optional<Parameters> best = {};
 
     /// `now`, and the position, which share the elements of both.
-    Parameters added_to(Parameters const& now) const;
+    ROWAN_IF_CALLED Parameters added_to(Parameters const& now) const;
     /// Takes the position out of a save.
     /// errors   GraphError if there is none
-    static TrainPosition taken_from(Parameters& saved);
+    ROWAN_IF_CALLED static TrainPosition taken_from(Parameters& saved);
 };
 
 /// errors   ValueError if `every` is negative or others save together than the `ranks` that train; GraphError if a function
 ///          is missing
-void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
+ROWAN_IF_CALLED void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
 
 }  // namespace rowan::inline v0::detail
 
@@ -34945,7 +34971,7 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
 
-ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+ROWAN_CALLED_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
     Parameters all = now.share();
     auto const number = [](std::int64_t n) { return static_cast<double>(n); };
     Value position;
@@ -34957,7 +34983,7 @@ ROWAN_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
     return all;
 }
 
-ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+ROWAN_CALLED_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
     if (!saved.contains(position_name))
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
     auto const values = saved.get<double>(position_name).share();
@@ -34991,7 +35017,7 @@ ROWAN_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
     return at;
 }
 
-ROWAN_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+ROWAN_CALLED_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
     if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
     if (checkpoint.save == nullptr || checkpoint.load == nullptr)
         throw GraphError("options.checkpoint lacks the function save or load");
@@ -35013,13 +35039,13 @@ class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
     ///          negative, or least is not finite
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+    ROWAN_IF_CALLED Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
-    void begin();
+    ROWAN_IF_CALLED void begin();
     /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
-    void begin(TrainPosition&& at);
+    ROWAN_IF_CALLED void begin(TrainPosition&& at);
     /// What is known of an epoch, of which `batches` have been read.
-    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
+    ROWAN_IF_CALLED TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
     /// Whether `stop` has ended the training.
     bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
     void count(double cost) {
@@ -35030,21 +35056,22 @@ public:
     double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+    ROWAN_IF_CALLED bool end(std::int64_t epoch, Parameters now,
+                             Callback<std::int64_t, Parameters const&> const& on_epoch);
 
     /// Checks that an epoch was the best of those that have ended.
     /// errors   ValueError if the metric of `stop` was NaN in all of them
-    void check_best() const;
+    ROWAN_IF_CALLED void check_best() const;
 
     /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const;
+    ROWAN_IF_CALLED void print(std::int64_t epoch) const;
 
     std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
 
 private:
-    bool goes_on(double value, Parameters now);
+    ROWAN_IF_CALLED bool goes_on(double value, Parameters now);
     /// A number for the metric of `stop`, without which there is no best epoch.
-    std::int64_t metric() const;
+    ROWAN_IF_CALLED std::int64_t metric() const;
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;
@@ -35072,7 +35099,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+ROWAN_CALLED_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
     : metrics_(metrics), stop_(stop) {
     for (auto const& [name, metric] : metrics) {
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
@@ -35088,14 +35115,14 @@ ROWAN_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::Early
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
 }
 
-ROWAN_FUNCTION void Epochs::begin() {
+ROWAN_CALLED_FUNCTION void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
     steps_ = 0;
     measured_.clear();
 }
 
-ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
+ROWAN_CALLED_FUNCTION void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
@@ -35105,7 +35132,7 @@ ROWAN_FUNCTION void Epochs::begin(TrainPosition&& at) {
     best_ = std::move(at.best);
 }
 
-ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+ROWAN_CALLED_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
     TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
     if (batches != 0) {
         at.steps = steps_;
@@ -35115,14 +35142,14 @@ ROWAN_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t b
     return at;
 }
 
-ROWAN_FUNCTION std::int64_t Epochs::metric() const {
+ROWAN_CALLED_FUNCTION std::int64_t Epochs::metric() const {
     if (!stop_) return 0;
     auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
     return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
 }
 
-ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                Callback<std::int64_t, Parameters const&> const& on_epoch) {
+ROWAN_CALLED_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
+                                       Callback<std::int64_t, Parameters const&> const& on_epoch) {
     std::optional<double> compared;
     for (auto const& [name, metric] : metrics_) {
         double const value = metric(now);
@@ -35135,7 +35162,7 @@ ROWAN_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
     return (!compared || goes_on(*compared, std::move(now))) && more;
 }
 
-ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+ROWAN_CALLED_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     double const gain = stop_->larger ? value - value_ : value_ - value;
     if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
         best_ = std::move(now);
@@ -35147,13 +35174,13 @@ ROWAN_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     return !ended();
 }
 
-ROWAN_FUNCTION void Epochs::check_best() const {
+ROWAN_CALLED_FUNCTION void Epochs::check_best() const {
     if (stop_ && !best_ && since_ > 0)
         throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
                          std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
-ROWAN_FUNCTION void Epochs::print(std::int64_t epoch) const {
+ROWAN_CALLED_FUNCTION void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
     std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
                  sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
@@ -63196,7 +63223,7 @@ public:
     /// Takes a batch and waits until there is room for another one. Returns whether more are wanted.
     using Put = std::function<bool(Feeds&&)>;
 
-    BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
+    ROWAN_IF_CALLED BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
 
     class iterator {
     public:
@@ -63287,7 +63314,7 @@ ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
     if (queue->process == ::getpid()) delete queue;
 }
 
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
+ROWAN_CALLED_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
     queue_->thread = std::jthread([q = queue_.get()](std::stop_token const& stop) { q->run(stop); });
 }

@@ -68,8 +68,8 @@ enum class Told {
 /// What fails here after f has returned or thrown, such as memory, ends all ranks, before others have returned.
 /// cost     one allgather of 64 bytes; of more than group.few_ranks() ranks, one sum of 3 words, and then one allgather
 ///          of 32 bytes for `all`, or of 64 if something differs or was thrown
-std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
-                          std::function<void(Notice&)> const& f);
+ROWAN_IF_CALLED std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                                          std::function<void(Notice&)> const& f);
 template <class F>
 std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told, F const& f) {
     return agree(group, operation, told, std::function<void(Notice&)>(std::cref(f)));  // a reference needs no memory
@@ -89,22 +89,22 @@ struct RankDifference : Difference {
 
 /// A value that differs between ranks that have agreed, where own[word] is mine.hash(), or none.
 /// cost     if there is one, two allgathers
-std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
-                                         std::size_t word, NamedValues const& mine);
+ROWAN_IF_CALLED std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                                         std::size_t word, NamedValues const& mine);
 
 /// errors   ShapeError on all ranks if there is a difference
-void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
-                       NamedValues const& mine);
+ROWAN_IF_CALLED void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
+                                       NamedValues const& mine);
 
 /// Runs f(values) on every rank, as agree. Returns the number of the agreement on rank 0.
 /// errors   Error on all ranks if values differ: `train: options.seed is 1 on rank 2, 0 on rank 0`
 /// cost     as agree, and of the hash of the values
-std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
-                             std::function<void(NamedValues&)> const& f);
+ROWAN_IF_CALLED std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                             std::function<void(NamedValues&)> const& f);
 
 /// A text of every rank. For ranks that have agreed.
 /// cost     two allgathers
-std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
+ROWAN_IF_CALLED std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine);
 
 /// The end of an operation with this number: runs f, after which nothing may fail. What it throws on one rank, all
 /// ranks throw, as agree does.

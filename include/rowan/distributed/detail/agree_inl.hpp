@@ -77,7 +77,7 @@ inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, T
     return all;
 }
 
-ROWAN_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
+ROWAN_CALLED_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& group, std::string_view mine) {
     return after_agreement(group, [&] {
         std::size_t const size = mine.size();
         std::vector<std::size_t> sizes(static_cast<std::size_t>(group.size()));
@@ -196,24 +196,25 @@ ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::s
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group, std::vector<Notice> const& notices,
-                                                        std::size_t word, NamedValues const& mine) {
+ROWAN_CALLED_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group,
+                                                               std::vector<Notice> const& notices, std::size_t word,
+                                                               NamedValues const& mine) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return {};
     auto const texts = all_texts(group, mine.text());
     return RankDifference{first_difference(texts[0], texts[r]), r};
 }
 
-ROWAN_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices, std::size_t word,
-                                      NamedValues const& mine) {
+ROWAN_CALLED_FUNCTION void check_same_values(ProcessGroup const& group, std::vector<Notice> const& notices,
+                                             std::size_t word, NamedValues const& mine) {
     auto const d = difference(group, notices, word, mine);
     if (!d) return;
     throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
                      std::string(d->first).append(", as on rank 0"));
 }
 
-ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
-                                         std::function<void(Notice&)> const& f) {
+ROWAN_CALLED_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
+                                                std::function<void(Notice&)> const& f) {
     static std::atomic<std::int64_t> numbers{0};
     Notice mine;
     mine.number = ++numbers;
@@ -237,8 +238,8 @@ ROWAN_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective o
     return all;
 }
 
-ROWAN_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
-                                            std::function<void(NamedValues&)> const& f) {
+ROWAN_CALLED_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Collective operation,
+                                                   std::function<void(NamedValues&)> const& f) {
     NamedValues mine;
     auto const notices = agree(group, operation, Told::all, [&](Notice& n) {
         f(mine);

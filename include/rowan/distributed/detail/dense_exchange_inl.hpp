@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(
+ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(
     std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
     std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
     : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {
@@ -28,8 +28,8 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(
     after_agreement(*group_, [&] { begin(std::move(own), notices); });
 }
 
-ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                              DensePieces&& nodes, std::int64_t total)
+ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                                     DensePieces&& nodes, std::int64_t total)
     : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
@@ -38,7 +38,7 @@ ROWAN_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exe
     });
 }
 
-ROWAN_FUNCTION DensePieces DenseReduction::finish() {
+ROWAN_CALLED_FUNCTION DensePieces DenseReduction::finish() {
     return after_agreement(*group_, [&] {
         if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
         if (slices_.sends_all()) return sum(slices_.wait());
@@ -47,7 +47,7 @@ ROWAN_FUNCTION DensePieces DenseReduction::finish() {
     });
 }
 
-ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
     if (!slices_.begun() || slices_.sends_all()) return;
     auto in = slices_.wait();
     auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
@@ -56,7 +56,7 @@ ROWAN_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
     gathers_ = true;
 }
 
-ROWAN_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
+ROWAN_CALLED_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
     std::span<std::byte> to;
     auto const agree = [&](auto const& f) {
         static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
@@ -100,8 +100,8 @@ inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t co
     return out;
 }
 
-ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
-                                            std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
+                                                   std::vector<std::vector<std::int64_t>> const& keys) {
     in_.elements = elements;
     in_.element_bytes = own_.element_bytes;
     for (auto const& of_rank : keys) {
@@ -116,14 +116,15 @@ ROWAN_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size
         own_.piece_bytes() <= most_joined);
 }
 
-ROWAN_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
-                                             std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
+                                                    std::vector<std::vector<std::int64_t>> const& keys) {
     own_ = std::move(own);
     exchange(group, own_.elements, keys);
 }
 
-ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
-                                         std::vector<std::vector<std::int64_t>> const& keys) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own,
+                                                std::vector<std::size_t> cuts,
+                                                std::vector<std::vector<std::int64_t>> const& keys) {
     auto const me = static_cast<std::size_t>(group.rank());
     cuts_ = std::move(cuts);
     own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
@@ -131,19 +132,19 @@ ROWAN_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&
     exchange(group, cuts_[me + 1] - cuts_[me], keys);
 }
 
-ROWAN_FUNCTION DensePieces SliceExchange::wait() {
+ROWAN_CALLED_FUNCTION DensePieces SliceExchange::wait() {
     transfer_.wait();
     own_ = {};
     return std::move(in_);
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
     std::vector<std::size_t> counts;
     for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
     return counts;
 }
 
-ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
+ROWAN_CALLED_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
     own_ = std::move(slice);
     in_.elements = cuts_.back();
     in_.element_bytes = own_.element_bytes;
@@ -154,7 +155,7 @@ ROWAN_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, Dense
         group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
 }
 
-ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
+ROWAN_CALLED_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
     firsts_ = {0};
     for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
     std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
@@ -166,11 +167,11 @@ ROWAN_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std:
 }
 
 /// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
-ROWAN_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
     return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
 }
 
-ROWAN_FUNCTION void DenseReduction::send() {
+ROWAN_CALLED_FUNCTION void DenseReduction::send() {
     nodes_ = group_->nodes();
     if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
     auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
@@ -195,7 +196,7 @@ ROWAN_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
 }
 
 /// The sum of this place's slice on all nodes, of which it has that of its own.
-ROWAN_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
+ROWAN_CALLED_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
     auto const node = static_cast<std::size_t>(nodes_->node->size()),
                place = static_cast<std::size_t>(nodes_->node->rank()),
                first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();

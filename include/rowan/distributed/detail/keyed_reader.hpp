@@ -33,21 +33,21 @@ struct KeyedList {
 
 /// Calls f, which reads the file of a rank.
 /// errors   those of f; IndexError, ShapeError and TypeError as FormatError
-void check_undamaged(std::string const& path, std::function<void()> const& f);
+ROWAN_IF_CALLED void check_undamaged(std::string const& path, std::function<void()> const& f);
 
 /// Checks that lists of a file, whose types are right, have as many elements as its keys. Returns the number of keys.
 /// errors   ShapeError; but there may be no uses
-std::size_t check_sizes(CheckpointFile const& file, KeyedList const& list);
+ROWAN_IF_CALLED std::size_t check_sizes(CheckpointFile const& file, KeyedList const& list);
 
 /// A section of a file, which is read once, from its begin.
 class SectionReader {
 public:
     /// The elements of a variable, or the offsets of its sequences.
-    SectionReader(CheckpointFile const& file, std::string const& name, bool offsets = false);
+    ROWAN_IF_CALLED SectionReader(CheckpointFile const& file, std::string const& name, bool offsets = false);
 
     std::uint64_t left() const { return section_.bytes - begin_; }
     /// errors   FormatError if the section ends here, and its checksum is wrong; IoError
-    void read(std::span<std::byte> to);
+    ROWAN_IF_CALLED void read(std::span<std::byte> to);
 
 private:
     CheckpointReader const& reader_;
@@ -73,7 +73,7 @@ class KeyedReader {
 public:
     /// For a file whose sizes have been checked.
     /// errors   as next
-    KeyedReader(CheckpointFile const& file, KeyedList const& list, int rank, int ranks);
+    ROWAN_IF_CALLED KeyedReader(CheckpointFile const& file, KeyedList const& list, int rank, int ranks);
 
     /// Reads the next keys, and rows up to that of the last, or after it up to the next key. Their owners are those of
     /// `owners` ranks.
@@ -83,9 +83,9 @@ public:
     bool done() const { return begin_ == height_; }
 
 private:
-    void fill(std::size_t n);
-    void fill_lengths(std::size_t n, std::size_t first);
-    void take(std::size_t n, int owners, KeyedPiece& piece);
+    ROWAN_IF_CALLED void fill(std::size_t n);
+    ROWAN_IF_CALLED void fill_lengths(std::size_t n, std::size_t first);
+    ROWAN_IF_CALLED void take(std::size_t n, int owners, KeyedPiece& piece);
 
     KeyedList const& list_;
     int rank_, ranks_;  // of the save

@@ -22,7 +22,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_undamaged(std::string const& path, std::function<void()> const& f) {
+ROWAN_CALLED_FUNCTION void check_undamaged(std::string const& path, std::function<void()> const& f) {
     try {
         naming_file(path, f);
     } catch (IndexError const& e) {
@@ -34,7 +34,7 @@ ROWAN_FUNCTION void check_undamaged(std::string const& path, std::function<void(
     }
 }
 
-ROWAN_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedList const& list) {
+ROWAN_CALLED_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedList const& list) {
     auto const& reader = OpenedFile::reader(file);
     auto const record = [&](std::string const& name) { return reader.record(reader.find(name)); };
     auto const same_size = [](std::string const& name, std::uint64_t size, std::uint64_t want) {
@@ -57,17 +57,17 @@ ROWAN_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedList con
     return static_cast<std::size_t>(size);
 }
 
-ROWAN_FUNCTION SectionReader::SectionReader(CheckpointFile const& file, std::string const& name, bool offsets)
+ROWAN_CALLED_FUNCTION SectionReader::SectionReader(CheckpointFile const& file, std::string const& name, bool offsets)
     : reader_(OpenedFile::reader(file)), record_(reader_.record(reader_.find(name))),
       section_(offsets ? record_.sections[0] : record_.elements()), elements_(!offsets) {}
 
-ROWAN_FUNCTION void SectionReader::read(std::span<std::byte> to) {
+ROWAN_CALLED_FUNCTION void SectionReader::read(std::span<std::byte> to) {
     reader_.read_next(record_, section_, begin_, to, sum_);
     if (elements_) CheckpointEntry::check_elements(record_, to, section_.offset + begin_);
     begin_ += to.size();
 }
 
-ROWAN_FUNCTION KeyedReader::KeyedReader(CheckpointFile const& file, KeyedList const& list, int rank, int ranks)
+ROWAN_CALLED_FUNCTION KeyedReader::KeyedReader(CheckpointFile const& file, KeyedList const& list, int rank, int ranks)
     : list_(list), rank_(rank), ranks_(ranks), keys_(file, list.keys),
       row_bytes_((list.strings ? 3 : 2) * sizeof(std::int64_t)), keys_left_(keys_.left() / sizeof(std::int64_t)),
       text_left_(keys_.left()) {
@@ -117,7 +117,7 @@ ROWAN_FUNCTION KeyedPiece KeyedReader::next(std::size_t bytes, int owners) {
 }
 
 /// Makes n keys ready, or as many as there are.
-ROWAN_FUNCTION void KeyedReader::fill(std::size_t n) {
+ROWAN_CALLED_FUNCTION void KeyedReader::fill(std::size_t n) {
     std::size_t const have = ahead_.size(),
                       more = static_cast<std::size_t>(std::min<std::uint64_t>(n - std::min(n, have), keys_left_));
     ahead_.resize(have + more);
@@ -133,7 +133,7 @@ ROWAN_FUNCTION void KeyedReader::fill(std::size_t n) {
     if (list_.strings) fill_lengths(more, first_ + have);
 }
 
-ROWAN_FUNCTION void KeyedReader::fill_lengths(std::size_t n, std::size_t first) {
+ROWAN_CALLED_FUNCTION void KeyedReader::fill_lengths(std::size_t n, std::size_t first) {
     constexpr std::size_t longest = KeyIndex<std::string>::longest_key;
     std::vector<std::int64_t> ends(n);
     if (n != 0) offsets_->read(std::as_writable_bytes(std::span(ends)));
@@ -156,7 +156,7 @@ ROWAN_FUNCTION void KeyedReader::fill_lengths(std::size_t n, std::size_t first) 
 }
 
 /// Takes the first n of the keys that are ready, whose text the piece has.
-ROWAN_FUNCTION void KeyedReader::take(std::size_t n, int owners, KeyedPiece& piece) {
+ROWAN_CALLED_FUNCTION void KeyedReader::take(std::size_t n, int owners, KeyedPiece& piece) {
     auto const* text = piece.keys.data();
     auto const add = [&](auto const& key, std::size_t i) {
         if (key_owner(key, ranks_) != rank_) throw IndexError(list_.keys, first_ + i, "is the key of another rank");

@@ -22,9 +22,9 @@ public:
 
     std::size_t size() const;
     /// Copies a column to where there is room for it.
-    void copy(std::size_t column, std::byte* to) const;
+    ROWAN_IF_CALLED void copy(std::size_t column, std::byte* to) const;
     /// Calls f with each key, of a list of strings.
-    void each_text(std::function<void(std::string_view)> const& f) const;
+    ROWAN_IF_CALLED void each_text(std::function<void(std::string_view)> const& f) const;
 
 private:
     friend DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
@@ -50,21 +50,22 @@ private:
 /// `damage`.
 /// cost     one read of this rank's files; every key of another rank sent once. Two buffers of `piece` bytes beside what
 ///          this rank gets
-DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list, std::size_t piece,
-                    std::exception_ptr& damage);
+ROWAN_IF_CALLED DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                                    std::size_t piece, std::exception_ptr& damage);
 
 /// What a rank loads of a table by keys.
 class KeyedShards {
 public:
     /// `width` is the bytes of a row; `uses` tells whether the table records them.
-    KeyedShards(bool strings, bool uses, std::size_t width);
-    void add_state(std::string const& name, std::size_t width);
+    ROWAN_IF_CALLED KeyedShards(bool strings, bool uses, std::size_t width);
+    ROWAN_IF_CALLED void add_state(std::string const& name, std::size_t width);
 
     /// Checks what this rank's files say of their lists, whose types are right, and reads the step.
     /// errors   FormatError; ShapeError if a file has no uses, but the table records them
-    void check(SavedShards const& saved);
+    ROWAN_IF_CALLED void check(SavedShards const& saved);
     /// As deal_keys.
-    void deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece, std::exception_ptr& damage);
+    ROWAN_IF_CALLED void deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
+                              std::exception_ptr& damage);
 
     std::int64_t step;  // the greatest of the files that this rank reads
     DealtKeys rows, seen;

@@ -26,7 +26,7 @@ ROWAN_FUNCTION std::size_t DealtKeys::size() const {
     return n;
 }
 
-ROWAN_FUNCTION void DealtKeys::copy(std::size_t column, std::byte* to) const {
+ROWAN_CALLED_FUNCTION void DealtKeys::copy(std::size_t column, std::byte* to) const {
     for (auto const& part : parts_) {
         auto const& round = rounds_[part.round];
         auto const& all = round.columns[column];
@@ -37,7 +37,7 @@ ROWAN_FUNCTION void DealtKeys::copy(std::size_t column, std::byte* to) const {
     }
 }
 
-ROWAN_FUNCTION void DealtKeys::each_text(std::function<void(std::string_view)> const& f) const {
+ROWAN_CALLED_FUNCTION void DealtKeys::each_text(std::function<void(std::string_view)> const& f) const {
     for (auto const& part : parts_) {
         auto const& round = rounds_[part.round];
         auto const* text = reinterpret_cast<char const*>(round.text.data()) + part.text_at;
@@ -87,8 +87,8 @@ private:
     std::vector<std::size_t> order_;  // of keys
 };
 
-ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
-                                   std::size_t piece, std::exception_ptr& damage) {
+ROWAN_CALLED_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                                          std::size_t piece, std::exception_ptr& damage) {
     int const ranks = group == nullptr ? 1 : saved.ranks();
     auto const others = static_cast<std::size_t>(ranks);
     auto file = saved.files().begin();
@@ -160,7 +160,7 @@ ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const&
     return dealt;
 }
 
-ROWAN_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t width)
+ROWAN_CALLED_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t width)
     : step(std::numeric_limits<std::int64_t>::min()), row_list_{"rows.keys",
                                                                 "rows.rows",
                                                                 strings,
@@ -168,7 +168,7 @@ ROWAN_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t wid
                                                                  {"rows", width, true, true}}},
       seen_list_{"rows.seen", "", strings, {{"rows.sightings", sizeof(KeyUses), false, true}}} {}
 
-ROWAN_FUNCTION void KeyedShards::add_state(std::string const& name, std::size_t width) {
+ROWAN_CALLED_FUNCTION void KeyedShards::add_state(std::string const& name, std::size_t width) {
     row_list_.columns.push_back({std::string("state ").append(name), width, true, true});
 }
 
@@ -196,7 +196,7 @@ inline void check_uses(VarDesc const& rows, VarDesc const& uses) {
     throw ShapeError("uses.size()", "0", std::to_string(keys[0]));
 }
 
-ROWAN_FUNCTION void KeyedShards::check(SavedShards const& saved) {
+ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
     auto const& uses = row_list_.columns[0];
     auto const& first = saved.values();
     if (uses.wanted && !first.empty()) check_uses(first.at(row_list_.rows).desc, first.at(uses.name).desc);
@@ -213,8 +213,8 @@ ROWAN_FUNCTION void KeyedShards::check(SavedShards const& saved) {
     }
 }
 
-ROWAN_FUNCTION void KeyedShards::deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
-                                      std::exception_ptr& damage) {
+ROWAN_CALLED_FUNCTION void KeyedShards::deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
+                                             std::exception_ptr& damage) {
     rows = deal_keys(group, saved, row_list_, piece, damage);
     seen = deal_keys(group, saved, seen_list_, piece, damage);
 }

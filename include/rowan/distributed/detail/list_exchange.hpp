@@ -32,9 +32,9 @@ public:
     /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
     /// begin later, as part of begin_as_one: all of these must stay until one has waited.
     /// cost     one exchange; of several lists, two copies
-    void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
     bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
-    void wait();
+    ROWAN_IF_CALLED void wait();
 
 private:
     friend void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
@@ -47,14 +47,14 @@ private:
 };
 
 /// Exchanges lists.
-void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
+ROWAN_IF_CALLED void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
 
 /// Lists of at most so many bytes begin as one: a copy of more takes longer than an exchange.
 inline constexpr std::size_t most_joined = std::size_t{1} << 20;
 
 /// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
 /// cost     that of f, one exchange and two copies
-void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+ROWAN_IF_CALLED void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
 
 }  // namespace rowan::inline v0::detail
 

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
+ROWAN_CALLED_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
     if (joins && group.joined != nullptr) {
         all_ = group.joined;
         all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
@@ -52,7 +52,7 @@ ROWAN_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<L
     open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
 }
 
-ROWAN_FUNCTION void ListTransfer::wait() {
+ROWAN_CALLED_FUNCTION void ListTransfer::wait() {
     if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
     if (open_ == nullptr) return;
     std::exchange(open_, nullptr)->wait();
@@ -71,13 +71,13 @@ ROWAN_FUNCTION void ListTransfer::wait() {
     }
 }
 
-ROWAN_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+ROWAN_CALLED_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
     ListTransfer transfer;
     transfer.begin(group, std::move(lists));
     transfer.wait();
 }
 
-ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+ROWAN_CALLED_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
     group.joined = std::make_shared<ListTransfer>();
     try {
         f();

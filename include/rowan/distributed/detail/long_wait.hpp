@@ -39,10 +39,11 @@ private:
 };
 
 /// `60 s`
-std::string time_text(std::chrono::steady_clock::duration time);
+ROWAN_IF_CALLED std::string time_text(std::chrono::steady_clock::duration time);
 
 /// `rank 2 has not come to step 17's fetch for 60 s`; without late ranks `all ranks wait in step 17's fetch for 60 s`
-std::string late_text(std::span<int const> late, std::string_view what, std::chrono::steady_clock::duration waited);
+ROWAN_IF_CALLED std::string late_text(std::span<int const> late, std::string_view what,
+                                      std::chrono::steady_clock::duration waited);
 
 /// The late ones of the ranks that a call needs: those that do not wait, or else those of all for whom these may wait.
 template <class Waits>
@@ -73,19 +74,20 @@ struct RankNote {
 /// that wait, too, so that it knows the late ones.
 class RankWatch {
 public:
-    RankWatch(int rank, int size);
+    ROWAN_IF_CALLED RankWatch(int rank, int size);
     RankWatch(RankWatch const&) = delete;
     RankWatch& operator=(RankWatch const&) = delete;
     virtual ~RankWatch() = default;
 
     /// What the rank comes to, and how long it waits there.
-    void expect(std::string_view what, std::chrono::milliseconds patience);
+    ROWAN_IF_CALLED void expect(std::string_view what, std::chrono::milliseconds patience);
     /// errors   RemoteError if a wait has ended the group
-    void check() const;
+    ROWAN_IF_CALLED void check() const;
     bool has_ended() const { return has_ended_; }
     /// Calls done() until it is true. `members` are the ranks that `call` needs. If one is later than patience allows, the
     /// group ends: throws RemoteError if `throws`, else ends all ranks.
-    void wait(std::function<bool()> const& done, std::string_view call, std::span<int const> members, bool throws);
+    ROWAN_IF_CALLED void wait(std::function<bool()> const& done, std::string_view call, std::span<int const> members,
+                              bool throws);
 
 protected:
     bool silent() const { return silent_; }  // whether this rank has neither sent nor received a note
@@ -98,10 +100,10 @@ private:
     virtual bool receive(int& from, RankNote& note) = 0;  // whether there was one
     [[noreturn]] virtual void abort(std::string_view text) const = 0;
 
-    void look(Wait& wait, Clock::time_point now);
-    void read_notes(std::string_view what);
-    void ask(std::string_view what);
-    void judge(Wait& wait, Clock::time_point now);
+    ROWAN_IF_CALLED void look(Wait& wait, Clock::time_point now);
+    ROWAN_IF_CALLED void read_notes(std::string_view what);
+    ROWAN_IF_CALLED void ask(std::string_view what);
+    ROWAN_IF_CALLED void judge(Wait& wait, Clock::time_point now);
 
     int rank_;
     std::mutex mutex_;  // of all that follows

@@ -55,7 +55,7 @@ public:
         TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
     };
     /// The sum of row k: the address of the only piece, or `to`, where it is written.
-    std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
+    ROWAN_IF_CALLED std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
     /// Writes the sums of all rows.
     void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 

@@ -94,8 +94,8 @@ ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank c
     offsets_.push_back(all.size());
 }
 
-ROWAN_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
-                                                std::byte* to) const {
+ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
+                                                       std::byte* to) const {
     auto const of_row = pieces_of(k);
     auto const address = [&](std::size_t piece) {
         return piece < own_begin() ? pieces.came + piece * pieces.bytes : pieces.own(piece - own_begin());

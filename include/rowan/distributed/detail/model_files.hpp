@@ -16,20 +16,20 @@ namespace rowan::inline v0::detail {
 
 /// The parameters of a net by names that depend only on the net.
 /// errors   GraphError if one is missing; ShapeError if a table does not have this rank's rows
-ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks);
+ROWAN_IF_CALLED ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks);
 /// All values by their names, and the number of steps.
 /// errors   as above; ShapeError if a state does not have a row for each of its table
-ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks);
+ROWAN_IF_CALLED ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks);
 
 /// A value of the elements of an entry, from the file at `path`.
 using MakeValue = std::function<Value(std::string const& path, CheckpointEntry const& entry)>;
 
 /// The parameters in a save, of which those of sharded tables get their elements when their rows have been dealt.
 /// errors   GraphError if the save is of another net; as load_parameter
-std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved, Parameters& parameters);
+ROWAN_IF_CALLED std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved, Parameters& parameters);
 /// errors   GraphError if the save is of another net; those of `make`; as load_steps
-std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved, Parameters& parameters,
-                                       MakeValue const& make);
+ROWAN_IF_CALLED std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved, Parameters& parameters,
+                                                       MakeValue const& make);
 
 }  // namespace rowan::inline v0::detail
 

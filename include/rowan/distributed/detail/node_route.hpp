@@ -21,7 +21,7 @@ struct NodeRoute {
 };
 
 /// The nodes of a group, or null if it has others. All ranks call it.
-std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
+ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
 
 }  // namespace rowan::inline v0::detail
 

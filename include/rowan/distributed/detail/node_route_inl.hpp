@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
     auto groups = group.nodes();
     if (groups == nullptr) return nullptr;
     std::size_t const nodes = groups->count(), places = groups->places();

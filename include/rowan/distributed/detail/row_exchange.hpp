@@ -18,14 +18,14 @@ namespace rowan::inline v0::detail {
 
 /// What each rank has for this one, if this one has send[r] for rank r.
 /// cost     one alltoall of 8 bytes
-std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
 
 /// Pieces on their way. What is sent and what is received is here until `wait`.
 class RowTransfer {
 public:
     RowTransfer() = default;
     /// What has come, ordered by ranks.
-    RowPieces wait();
+    ROWAN_IF_CALLED RowPieces wait();
 
 private:
     friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
@@ -33,7 +33,7 @@ private:
     friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                                   std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
 
-    void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
+    ROWAN_IF_CALLED void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
 
     // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
     struct Lists {
@@ -55,22 +55,24 @@ RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std
                        std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
 
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
-RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
+ROWAN_IF_CALLED RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
 /// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
 /// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                     std::span<std::int64_t const> rows, std::span<std::size_t const> counts);
+ROWAN_IF_CALLED std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
+                                                     std::span<std::int64_t const> rows,
+                                                     std::span<std::size_t const> counts);
 
 /// The number of sorted rows in each range of row_splits.
-std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits, std::span<std::int64_t const> rows);
+ROWAN_IF_CALLED std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                   std::span<std::int64_t const> rows);
 
 /// Distinct rows, and how many contributions each has.
 struct RowCounts {
     std::vector<std::int64_t> rows, counts;
 
     RowCounts() = default;
-    explicit RowCounts(RowPlan<> const& plan);
+    ROWAN_IF_CALLED explicit RowCounts(RowPlan<> const& plan);
 };
 
 /// Where the contributions of each of rows begin among those of all ranks.
@@ -79,9 +81,9 @@ using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts con
 /// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
 /// first send[0] rows go to rank 0, which asks `first` for them, and so on.
 /// cost     three exchanges of 8, 16 and 8 bytes a row
-std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                              RowCounts const& mine, std::span<std::size_t const> send,
-                                              FirstContributions const& first);
+ROWAN_IF_CALLED std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
+                                                              RowCounts const& mine, std::span<std::size_t const> send,
+                                                              FirstContributions const& first);
 
 /// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
 struct Cut {
@@ -94,8 +96,8 @@ using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> c
 
 /// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
 /// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
-RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first, RowPieces const& like,
-                              CutSums const& sums);
+ROWAN_IF_CALLED RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                              RowPieces const& like, CutSums const& sums);
 
 /// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
 /// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows

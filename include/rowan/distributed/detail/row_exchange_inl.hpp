@@ -12,13 +12,14 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
+                                                               std::span<std::size_t const> send) {
     std::vector<std::size_t> receive(send.size());
     group.alltoall(std::as_bytes(send), bytes_of(receive));
     return receive;
 }
 
-ROWAN_FUNCTION RowPieces RowTransfer::wait() {
+ROWAN_CALLED_FUNCTION RowPieces RowTransfer::wait() {
     for (auto& t : open_) {
         if (t != nullptr) t->wait();
         t = nullptr;
@@ -26,7 +27,8 @@ ROWAN_FUNCTION RowPieces RowTransfer::wait() {
     return std::move(lists_->in);
 }
 
-ROWAN_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys) {
+ROWAN_CALLED_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts,
+                                                std::span<std::int64_t const> rank_keys) {
     auto& in = lists_->in;
     in = lists_->own.like();
     in.resize(total(counts));
@@ -79,15 +81,16 @@ inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_
     return counts;
 }
 
-ROWAN_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send) {
+ROWAN_CALLED_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
+                                            std::span<std::size_t const> send) {
     auto const receive = exchange_counts(group, send);
     return begin_deal(group, std::move(own), send, receive).wait();
 }
 
 // Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                                    std::span<std::int64_t const> rows,
-                                                    std::span<std::size_t const> counts) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+                                                           std::size_t ranges, std::span<std::int64_t const> rows,
+                                                           std::span<std::size_t const> counts) {
     struct Sample {
         std::int64_t row;
         std::size_t weight;
@@ -115,8 +118,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, s
     return splits;
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                  std::span<std::int64_t const> rows) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                         std::span<std::int64_t const> rows) {
     std::vector<std::size_t> counts;
     auto at = rows.begin();
     for (std::size_t r = 1; r < splits.size(); ++r) {
@@ -189,13 +192,14 @@ private:
     std::array<std::int64_t, levels> counts_{};
 };
 
-ROWAN_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+ROWAN_CALLED_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
     for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                                             RowCounts const& mine, std::span<std::size_t const> send,
-                                                             FirstContributions const& first) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group,
+                                                                    std::int64_t height, RowCounts const& mine,
+                                                                    std::span<std::size_t const> send,
+                                                                    FirstContributions const& first) {
     struct RowCount {
         std::int64_t row, count;
     };
@@ -224,8 +228,8 @@ ROWAN_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGr
     return at;
 }
 
-ROWAN_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
-                                             RowPieces const& like, CutSums const& sums) {
+ROWAN_CALLED_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
+                                                    RowPieces const& like, CutSums const& sums) {
     std::vector<Cut> cuts;
     for (std::size_t k = 0; k < first.size(); ++k) {
         BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],

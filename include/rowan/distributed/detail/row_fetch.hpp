@@ -46,7 +46,7 @@ struct RowRelay {
     std::vector<std::size_t> places;   // of each of these: in met.rows()
     RowRequest nodes;                  // met.rows(), of the ranks at this place
 
-    RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
+    ROWAN_IF_CALLED RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
     RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
     RowRelay& operator=(RowRelay const&) = delete;
     ~RowRelay() = default;
@@ -57,13 +57,13 @@ class RowMessages {
 public:
     /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
     /// rows. Of a single table, unless `padded`, the rows alone.
-    static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
+    ROWAN_IF_CALLED static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
 
     /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                       std::vector<std::size_t> come, bool padded = false);
+    ROWAN_IF_CALLED ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                                       std::vector<std::size_t> come, bool padded = false);
     /// Reads what has come: `asked` and `receive` of each table.
-    void end(std::span<RowRequest* const> tables);
+    ROWAN_IF_CALLED void end(std::span<RowRequest* const> tables);
 
 private:
     bool numbered_ = true;
@@ -76,18 +76,19 @@ class RowFetch {
 public:
     RowFetch() = default;
     /// errors   IndexError if an id is not a row of the table
-    RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
+    ROWAN_IF_CALLED RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids);
 
     /// Tells the owners the rows of several tables, of the same route.
     /// cost     two exchanges; by nodes, two in the node and two between nodes
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
+    ROWAN_IF_CALLED static void ask(ProcessGroup const& group, std::span<RowFetch> tables);
     /// The same without a route in one exchange: rank r sends room for most[r] rows to each other rank, and asks none for
     /// more.
-    static void ask(ProcessGroup const& group, std::span<RowFetch> tables, std::span<std::size_t const> most);
+    ROWAN_IF_CALLED static void ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                    std::span<std::size_t const> most);
     /// For the same in steps, by RowMessages, for exchanges that go on meanwhile: what is told,
-    static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
+    ROWAN_IF_CALLED static std::vector<RowRequest*> requests(std::span<RowFetch> tables);
     /// and it has come.
-    void has_been_asked();
+    ROWAN_IF_CALLED void has_been_asked();
 
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
@@ -135,9 +136,9 @@ private:
     /// What is asked for next.
     RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
     /// Tells the ranks of a group the next request of each table.
-    static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
-    void has_been_asked_by_nodes();
-    void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
+    ROWAN_IF_CALLED static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
+    ROWAN_IF_CALLED void has_been_asked_by_nodes();
+    ROWAN_IF_CALLED void set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts);
 
     Slots slots_;
     int rank_ = 0;

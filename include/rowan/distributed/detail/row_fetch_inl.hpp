@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
     std::vector<std::size_t> words(tables[0]->send.size());
     std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
     for (auto const* t : tables) {
@@ -21,8 +21,9 @@ ROWAN_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest*
     return words;
 }
 
-ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                                               std::vector<std::size_t> come, bool padded) {
+ROWAN_CALLED_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables,
+                                                      std::vector<std::size_t> words, std::vector<std::size_t> come,
+                                                      bool padded) {
     numbered_ = tables.size() > 1 || padded;
     words_ = std::move(words);
     come_ = std::move(come);
@@ -43,7 +44,7 @@ ROWAN_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tabl
     return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
 }
 
-ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
+ROWAN_CALLED_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
     for (auto* t : tables) t->receive.assign(come_.size(), 0);
     auto const* from = in_.data();
     for (std::size_t r = 0; r < come_.size(); ++r) {
@@ -65,13 +66,13 @@ ROWAN_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
     out_ = in_ = {};
 }
 
-ROWAN_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
     std::vector<RowRequest*> all;
     for (auto& t : tables) all.push_back(&t.next_request());
     return all;
 }
 
-ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const all = requests(tables);
     auto words = RowMessages::words(all);
     std::vector<std::size_t> come(words.size());
@@ -81,7 +82,7 @@ ROWAN_FUNCTION void RowFetch::tell(ProcessGroup const& group, std::span<RowFetch
     messages.end(all);
 }
 
-ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
+ROWAN_CALLED_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char const* field, Ids<> const& ids)
     : slots_(slots), rank_(rank), plan_(exec, slots.of(exec, field, ids), slots.size() + slots.grows()) {
     auto rows = plan_.rows();
     if (!rows.empty() && rows.back() == slots.size()) rows = rows.first(rows.size() - 1);
@@ -115,16 +116,16 @@ ROWAN_FUNCTION RowFetch::RowFetch(Cpu exec, Slots const& slots, int rank, char c
                   });
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
+ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked() { set_asked(std::move(request_.asked), request_.receive); }
 
-ROWAN_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
+ROWAN_CALLED_FUNCTION void RowFetch::set_asked(Buffer<std::int64_t>&& slots, std::vector<std::size_t> counts) {
     request_.wanted = {};
     asked_ = std::move(slots);
     asked_counts_ = std::move(counts);
     for (auto& row : asked_) row -= slots_.begin_of(rank_);
 }
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
+ROWAN_CALLED_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables) {
     auto const* const route = tables[0].route();
     tell(route == nullptr ? group : *route->groups->node, tables);
     if (route == nullptr) {
@@ -136,8 +137,8 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
     for (auto& t : tables) t.has_been_asked_by_nodes();
 }
 
-ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
-                                  std::span<std::size_t const> most) {
+ROWAN_CALLED_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch> tables,
+                                         std::span<std::size_t const> most) {
     std::size_t const me = static_cast<std::size_t>(group.rank());
     auto const room = [&](std::size_t rank) { return most[rank] + std::min(most[rank], tables.size()); };
     std::vector<std::size_t> words(most.size(), room(me)), come;
@@ -151,7 +152,7 @@ ROWAN_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<RowFetch>
 }
 
 // In each list, slots ascend by nodes.
-ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
+ROWAN_CALLED_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
     : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
     std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
     for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
@@ -166,7 +167,7 @@ ROWAN_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slo
     nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
 }
 
-ROWAN_FUNCTION void RowFetch::has_been_asked_by_nodes() {
+ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked_by_nodes() {
     relay_->nodes.wanted = {};
     auto rows = std::move(relay_->nodes.asked);
     auto counts = relay_->nodes.receive;

@@ -96,33 +96,33 @@ public:
     RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
                  std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    RowPieces finish();
+    ROWAN_IF_CALLED RowPieces finish();
     /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
     /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
     /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
     ///          others
-    void finish(RowTarget& to);
+    ROWAN_IF_CALLED void finish(RowTarget& to);
 
 private:
-    void agree_on_parts();
-    void agree_on_contributions();
-    void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
-    void begin();
-    void begin_contributions();
-    RowPieces sums();
+    ROWAN_IF_CALLED void agree_on_parts();
+    ROWAN_IF_CALLED void agree_on_contributions();
+    ROWAN_IF_CALLED void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
+    ROWAN_IF_CALLED void begin();
+    ROWAN_IF_CALLED void begin_contributions();
+    ROWAN_IF_CALLED RowPieces sums();
     /// Whether no sums are sent to other ranks.
     bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
     RowPieces sum(RowPieces const& in) const;
-    RowPieces sum_across(RowPieces&& in) const;
-    void describe(Notice& notice);
-    void split(std::span<std::int64_t const> rows);
+    ROWAN_IF_CALLED RowPieces sum_across(RowPieces&& in) const;
+    ROWAN_IF_CALLED void describe(Notice& notice);
+    ROWAN_IF_CALLED void split(std::span<std::int64_t const> rows);
     ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
     std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
-    std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
-    std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
-    std::vector<std::int64_t> node_ends() const;
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> node_ends() const;
     bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
-    std::span<std::int64_t const> rank_keys() const;
+    ROWAN_IF_CALLED std::span<std::int64_t const> rank_keys() const;
     Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 

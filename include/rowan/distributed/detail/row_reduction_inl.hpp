@@ -40,7 +40,7 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     });
 }
 
-ROWAN_FUNCTION void RowReduction::describe(Notice& notice) {
+ROWAN_CALLED_FUNCTION void RowReduction::describe(Notice& notice) {
     check_exec(exec_);
     source_->describe(notice);
 }
@@ -64,7 +64,7 @@ inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, s
     return counts;
 }
 
-ROWAN_FUNCTION void RowReduction::agree_on_parts() {
+ROWAN_CALLED_FUNCTION void RowReduction::agree_on_parts() {
     std::vector<RowPieces> parts;
     NamedValues same;
     auto const tell = [&](Notice& n) {
@@ -111,7 +111,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_parts() {
     counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
 }
 
-ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
+ROWAN_CALLED_FUNCTION void RowReduction::agree_on_contributions() {
     NamedValues same;
     auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
         describe(n);
@@ -130,7 +130,7 @@ ROWAN_FUNCTION void RowReduction::agree_on_contributions() {
 }
 
 // Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
-ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+ROWAN_CALLED_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
     if (!splits_.empty()) return;
     route_ = options_.route;
     if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
@@ -146,18 +146,18 @@ ROWAN_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt
 }
 
 /// The keys of the dealers, if each has one.
-ROWAN_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
+ROWAN_CALLED_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
     if (!one_key_each_) return {};
     return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
 }
 
-ROWAN_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
+ROWAN_CALLED_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
     std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
     ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
 }
 
 /// How many of sorted rows go to each of the dealers.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
     if (nodes_ == nullptr) return counts_in(ranges_, rows);
     std::vector<std::int64_t> of_places;
     for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
@@ -167,13 +167,13 @@ ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64
 }
 
 /// How many of sorted rows of this place go to each node.
-ROWAN_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
     std::size_t const nodes = nodes_->count();
     return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
                      rows);
 }
 
-ROWAN_FUNCTION void RowReduction::begin() {
+ROWAN_CALLED_FUNCTION void RowReduction::begin() {
     if (!by_parts()) return begin_contributions();
     std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
     choose(bytes, bytes, bytes);
@@ -190,7 +190,7 @@ ROWAN_FUNCTION void RowReduction::begin() {
 // By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
 // until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
 // twice, as it comes in pieces.
-ROWAN_FUNCTION void RowReduction::begin_contributions() {
+ROWAN_CALLED_FUNCTION void RowReduction::begin_contributions() {
     std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
                       sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
                       gathered = all * (own_.row_bytes + word),
@@ -230,7 +230,7 @@ inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
 }
 
 /// The sums of what has come, where no more is exchanged, or only within `dealers`.
-ROWAN_FUNCTION RowPieces RowReduction::sums() {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::sums() {
     if (group_->size() == 1) {
         if (!by_parts()) return source_->merged(exec_, std::move(own_));
         return narrow_pieces(exec_, type_, std::move(own_));
@@ -240,14 +240,14 @@ ROWAN_FUNCTION RowPieces RowReduction::sums() {
     return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
 }
 
-ROWAN_FUNCTION RowPieces RowReduction::finish() {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::finish() {
     return after_agreement(*group_, [&] {
         auto all = sums();
         return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
     });
 }
 
-ROWAN_FUNCTION void RowReduction::finish(RowTarget& to) {
+ROWAN_CALLED_FUNCTION void RowReduction::finish(RowTarget& to) {
     if (keeps_sums()) {
         static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
         return;
@@ -281,13 +281,13 @@ ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
 }
 
 /// The ends of the nodes of the tree of which the ranks of this node have all parts.
-ROWAN_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
     std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
     return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
 }
 
 /// The sums of the rows of this place on all nodes, of which it has those of its own.
-ROWAN_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
     auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
                            : sum_contributions(exec_, type_, in, before_);
     in = {};

@@ -30,8 +30,8 @@ public:
     };
     /// What they refer to must stay until `wait`.
     void add(Rows rows) { tables_.push_back(std::move(rows)); }
-    void begin(ProcessGroup const& group);
-    void wait();
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group);
+    ROWAN_IF_CALLED void wait();
 
 private:
     std::vector<Rows> tables_;
@@ -59,10 +59,10 @@ public:
     };
     /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
     void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
-    void begin(ProcessGroup const& group, bool joins = true);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, bool joins = true);
     bool test() { return lists_.test(); }
     /// Rank r brings the node of parts that begins with keys[r].
-    void wait(Cpu exec, std::span<std::int64_t const> keys);
+    ROWAN_IF_CALLED void wait(Cpu exec, std::span<std::int64_t const> keys);
 
 private:
     static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);

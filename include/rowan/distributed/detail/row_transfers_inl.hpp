@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     auto const* const route = tables_[0].fetch->route();
     std::vector<ListExchange> lists;
     for (auto& t : tables_) {
@@ -25,7 +25,7 @@ ROWAN_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
 }
 
-ROWAN_FUNCTION void FetchTransfer::wait() {
+ROWAN_CALLED_FUNCTION void FetchTransfer::wait() {
     lists_.wait();
     auto const* const route = tables_[0].fetch->route();
     if (route == nullptr) return;
@@ -45,7 +45,7 @@ ROWAN_FUNCTION void FetchTransfer::wait() {
     exchange_lists(*route->groups->node, std::move(lists));
 }
 
-ROWAN_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
+ROWAN_CALLED_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
     auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     std::vector<ListExchange> lists;
     for (auto& p : lookups_) {
@@ -88,7 +88,7 @@ ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::i
     }
 }
 
-ROWAN_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
+ROWAN_CALLED_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
     lists_.wait();
     auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     if (route == nullptr) return;

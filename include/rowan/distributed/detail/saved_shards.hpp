@@ -26,7 +26,7 @@ struct ShardRows {
 
 /// The folder and the name of a file.
 struct SavePlace {
-    explicit SavePlace(std::string const& path);
+    ROWAN_IF_CALLED explicit SavePlace(std::string const& path);
     std::string folder, name;
 };
 
@@ -40,29 +40,30 @@ public:
 
     /// Tells all ranks which values the files have. For ranks that have agreed.
     /// cost     two allgathers
-    void share_values(ProcessGroup const& group);
+    ROWAN_IF_CALLED void share_values(ProcessGroup const& group);
     /// The values as in file 0, without elements. Its rank knows whether they are right: see check.
     std::map<std::string, CheckpointEntry> const& values() const { return values_; }
     /// A value that is dealt like this.
     /// errors   FormatError if file 0 has none of this name, or other rows; ShapeError if the height differs
     CheckpointEntry const& value(std::string const& name, Partition const& own) const;
     /// errors   FormatError if a file that this rank reads does not have the rows and the type that it must have
-    void check(ShardRows const& rows) const;
+    ROWAN_IF_CALLED void check(ShardRows const& rows) const;
 
     /// Reads rows of this rank's files and sends them to their ranks, at most about `piece` bytes to one at a time. For
     /// ranks that have agreed, on values that are the same but for `to`. What a file throws is put into `damage`.
     /// cost     one read of this rank's files, and every row of another rank sent once; nothing is sent if each rank
     ///          has the rows of its file. Three buffers of `piece` bytes. Each rank computes the places of all rows, by
     ///          runs that no partition divides
-    void deal(ProcessGroup const& group, ShardRows const& rows, std::size_t piece, std::exception_ptr& damage) const;
+    ROWAN_IF_CALLED void deal(ProcessGroup const& group, ShardRows const& rows, std::size_t piece,
+                              std::exception_ptr& damage) const;
 
     /// The number of rows of a value. For one rank, which reads all files.
-    std::int64_t height(std::string const& name) const;
+    ROWAN_IF_CALLED std::int64_t height(std::string const& name) const;
     /// Calls f with all rows of a value that has been checked, in order, in pieces of about `piece` bytes. For one rank.
     /// errors   FormatError if a checksum is wrong, after f; IoError; those of f
     /// cost     one read of the files; two buffers of `piece` bytes
-    void each_piece(std::string const& name, std::size_t piece,
-                    std::function<void(std::span<std::byte const>)> const& f) const;
+    ROWAN_IF_CALLED void each_piece(std::string const& name, std::size_t piece,
+                                    std::function<void(std::span<std::byte const>)> const& f) const;
 
     std::map<int, CheckpointFile> const& files() const { return files_; }  // that this rank reads
     int rank() const { return rank_; }
@@ -80,7 +81,7 @@ private:
 };
 
 /// The bytes of a row.
-std::size_t entry_row_bytes(CheckpointEntry const& value);
+ROWAN_IF_CALLED std::size_t entry_row_bytes(CheckpointEntry const& value);
 
 }  // namespace rowan::inline v0::detail
 

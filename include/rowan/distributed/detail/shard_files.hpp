@@ -31,7 +31,7 @@ struct ShardSave {
 };
 
 /// Adds what must be the same on all ranks of how the rows of a value are dealt.
-void add_places(NamedValues& same, std::string const& name, Partition const& partition);
+ROWAN_IF_CALLED void add_places(NamedValues& same, std::string const& name, Partition const& partition);
 
 /// The save that another one replaces.
 struct ReplacedSave {
@@ -42,8 +42,8 @@ struct ReplacedSave {
 
 /// Saves the index on rank 0, when the files of the ranks are complete, and removes those of other saves but `previous`.
 /// errors   what `save` throws
-void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name, std::int64_t number,
-                std::string const& previous, std::function<void()> const& save);
+ROWAN_IF_CALLED void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
+                                std::int64_t number, std::string const& previous, std::function<void()> const& save);
 
 /// Saves what `make` gives on each rank, with the system calls of Files.
 /// errors   on all ranks: Error if the name is no file name; ShapeError if what is saved differs in more than rows;
@@ -98,7 +98,8 @@ std::vector<Notice> agree_on_load(ProcessGroup const& group, std::string const& 
 /// of the ShardedTable, if it is one.
 /// errors   ShapeError on all ranks if their tables differ; FormatError on all if they have opened different saves; as
 ///          agree_on_load
-void open_shards(ProcessGroup const& group, std::string const& path, std::function<std::int64_t(Notice&)> const& f);
+ROWAN_IF_CALLED void open_shards(ProcessGroup const& group, std::string const& path,
+                                 std::function<std::int64_t(Notice&)> const& f);
 
 /// The bytes that travel to a rank at a time.
 inline constexpr std::size_t deal_bytes = std::size_t{16} << 20;

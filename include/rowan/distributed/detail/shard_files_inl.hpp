@@ -11,15 +11,16 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void add_places(NamedValues& same, std::string const& name, Partition const& partition) {
+ROWAN_CALLED_FUNCTION void add_places(NamedValues& same, std::string const& name, Partition const& partition) {
     same.add(std::string("the rows in turn of ").append(name), partition.block);
     same.add(std::string("the first rank of ").append(name), std::int64_t{partition.first});
 }
 
 // An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
 // when all have been told.
-ROWAN_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
-                               std::int64_t number, std::string const& previous, std::function<void()> const& save) {
+ROWAN_CALLED_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
+                                      std::int64_t number, std::string const& previous,
+                                      std::function<void()> const& save) {
     static_cast<void>(agree(group, Collective::save, [&](Notice&) {
         if (group.rank() != 0) return;
         save();
@@ -51,8 +52,8 @@ ROWAN_FUNCTION std::vector<Notice> agree_on_load(ProcessGroup const& group, std:
     return notices;
 }
 
-ROWAN_FUNCTION void open_shards(ProcessGroup const& group, std::string const& path,
-                                std::function<std::int64_t(Notice&)> const& f) {
+ROWAN_CALLED_FUNCTION void open_shards(ProcessGroup const& group, std::string const& path,
+                                       std::function<std::int64_t(Notice&)> const& f) {
     auto const notices = agree_on_load(group, path, [&](Notice& n) { n.own[1] = f(n); });
     check_same_number(notices, 2, "the number of the sharded table");
     for (auto const& n : notices) {

@@ -22,19 +22,20 @@ namespace rowan::inline v0::detail {
 /// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
 ///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
 ///          by a route, three in the node and three between nodes
-std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route,
-                                          Cpu exec, std::span<TableRows const> tables);
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                          std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                                                          std::span<TableRows const> tables);
 
 /// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
 /// cost     five exchanges, with a byte more for each row
-std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead, Cpu exec,
-                                                std::span<TableRows const> tables, bool told, std::vector<bool> waits,
-                                                FetchedTables const& now);
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
+                                                                Cpu exec, std::span<TableRows const> tables, bool told,
+                                                                std::vector<bool> waits, FetchedTables const& now);
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
-RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
+ROWAN_IF_CALLED RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+                                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
 
 }  // namespace rowan::inline v0::detail
 

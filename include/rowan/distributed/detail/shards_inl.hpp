@@ -18,15 +18,17 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
-                                                         std::shared_ptr<NodeRoute const> const& route, Cpu exec,
-                                                         std::span<TableRows const> tables) {
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                                std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                                                                std::span<TableRows const> tables) {
     return std::make_unique<FetchedShards>(group, route, exec, tables);
 }
 
-ROWAN_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
-                                                               Cpu exec, std::span<TableRows const> tables, bool told,
-                                                               std::vector<bool> waits, FetchedTables const& now) {
+ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group,
+                                                                      ProcessGroup const& ahead, Cpu exec,
+                                                                      std::span<TableRows const> tables, bool told,
+                                                                      std::vector<bool> waits,
+                                                                      FetchedTables const& now) {
     return std::make_unique<FetchedShards>(group, ahead, exec, tables, told, std::move(waits),
                                            static_cast<FetchedShards const&>(now));
 }
@@ -49,8 +51,9 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
     return out;
 }
 
-ROWAN_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                      RowPieces const& nodes, std::int64_t total, Placement const& placement) {
+ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                             ElementSums const& type, RowPieces const& nodes, std::int64_t total,
+                                             Placement const& placement) {
     int const rank = group->rank();
     Partition const partition = placement.on(nodes.height, group->size());
     Slots const slots(partition);

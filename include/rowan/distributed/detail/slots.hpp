@@ -21,9 +21,10 @@ namespace rowan::inline v0::detail {
 class Slots {
 public:
     Slots() = default;
-    explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
+    ROWAN_IF_CALLED explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
     /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    explicit Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route = nullptr);
+    ROWAN_IF_CALLED explicit Slots(std::span<std::int64_t const> heights,
+                                   std::shared_ptr<NodeRoute const> route = nullptr);
 
     /// The same rows by another route.
     Slots by(std::shared_ptr<NodeRoute const> route) const { return {partition_, heights_, grows_, std::move(route)}; }
@@ -39,11 +40,11 @@ public:
     std::shared_ptr<NodeRoute const> const& route() const { return route_; }
     /// The slots of rows; size() for none.
     /// errors   IndexError for the first that is not a row of the table
-    Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
+    ROWAN_IF_CALLED Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
 private:
-    Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-          std::shared_ptr<NodeRoute const> route);
+    ROWAN_IF_CALLED Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                          std::shared_ptr<NodeRoute const> route);
 
     Partition partition_;
     std::vector<std::int64_t> splits_, begins_, heights_;

@@ -12,8 +12,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-                            std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                                   std::shared_ptr<NodeRoute const> route)
     : partition_(partition), splits_(heights.size() + 1), begins_(heights.size()), heights_(std::move(heights)),
       grows_(grows), route_(std::move(route)) {
     for (std::size_t r = 0; r < heights_.size(); ++r) splits_[position(r) + 1] = heights_[r];
@@ -28,15 +28,15 @@ inline std::vector<std::int64_t> heights_of(Partition const& partition) {
     return heights;
 }
 
-ROWAN_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
     : Slots(partition, heights_of(partition), false, std::move(route)) {}
 
-ROWAN_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
+ROWAN_CALLED_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
     : Slots({*std::ranges::max_element(heights) * static_cast<std::int64_t>(heights.size()), 1,
              static_cast<int>(heights.size())},
             {heights.begin(), heights.end()}, true, std::move(route)) {}
 
-ROWAN_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+ROWAN_CALLED_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
     Buffer<std::int64_t> slots(rows.size());
     std::int64_t const least = grows_ ? -1 : 0;
     // The slot of a row, or -1 if it is not one.

@@ -29,12 +29,12 @@ struct TableIndex {
     TableIndex(Partition const& p, std::int64_t at_step, std::int64_t n, std::vector<std::int64_t> of_files)
         : partition(p), step(at_step), number(n), ids(std::move(of_files)) {}
     /// errors   FormatError if the file is not an index
-    explicit TableIndex(CheckpointFile const& file);
+    ROWAN_IF_CALLED explicit TableIndex(CheckpointFile const& file);
 
-    void add_to(Checkpoint& index) const;
+    ROWAN_IF_CALLED void add_to(Checkpoint& index) const;
 
     /// How the rows of a value in the ranks' files are dealt.
-    Partition partition_of(std::string const& name, std::int64_t height) const;
+    ROWAN_IF_CALLED Partition partition_of(std::string const& name, std::int64_t height) const;
     /// Whether it is the name of an entry of the index itself.
     static bool has_name(std::string_view name) { return name.starts_with("@shard") || name.starts_with(placed); }
 
@@ -43,21 +43,23 @@ struct TableIndex {
 
 /// Opens a file of a save.
 /// errors   FormatError if it is missing; as CheckpointFile
-CheckpointFile open_saved(std::string const& path);
+ROWAN_IF_CALLED CheckpointFile open_saved(std::string const& path);
 
 /// What must be the same on all ranks that save: the name, the step, and the names, types and shapes of values, of
 /// those in `shard` but for the number of rows.
-NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name, std::int64_t step);
+ROWAN_IF_CALLED NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name,
+                                      std::int64_t step);
 
 /// Whether this save is the one that its index names; true if that cannot be known.
-bool has_number(std::string const& path, std::int64_t number);
+ROWAN_IF_CALLED bool has_number(std::string const& path, std::int64_t number);
 
-std::string index_path(std::string const& folder, std::string const& name);
-std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number, int rank);
+ROWAN_IF_CALLED std::string index_path(std::string const& folder, std::string const& name);
+ROWAN_IF_CALLED std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number,
+                                       int rank);
 
 /// Makes the folder if there is none. Returns a number that no file of this name has.
 /// errors   IoError
-std::int64_t new_save(std::string const& folder, std::string const& name);
+ROWAN_IF_CALLED std::int64_t new_save(std::string const& folder, std::string const& name);
 
 /// Removes the ranks' files of all other saves, also of saves that were not completed, but not of that whose index is
 /// the file `previous`, if there is one.
@@ -65,21 +67,22 @@ void remove_other_saves(std::string const& folder, std::string const& name, std:
                         std::string const& previous = {});
 
 /// errors   FormatError if the file is missing, damaged, or of another save
-CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name, int rank);
+ROWAN_IF_CALLED CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name,
+                                          int rank);
 
 /// errors   FormatError if the file has no variable of this name
-void check_has(CheckpointFile const& file, std::string const& name);
+ROWAN_IF_CALLED void check_has(CheckpointFile const& file, std::string const& name);
 
 /// The values of a file, without elements.
-std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file);
+ROWAN_IF_CALLED std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file);
 
 /// A value of the file with this path.
 /// errors   FormatError if there is none of this name
-CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values, std::string const& path,
-                                   std::string const& name);
+ROWAN_IF_CALLED CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values,
+                                                   std::string const& path, std::string const& name);
 
 /// errors   ShapeError if the tables differ in height
-void check_height(std::string const& path, Partition const& saved, Partition const& own);
+ROWAN_IF_CALLED void check_height(std::string const& path, Partition const& saved, Partition const& own);
 
 }  // namespace rowan::inline v0::detail
 

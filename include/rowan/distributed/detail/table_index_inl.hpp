@@ -19,7 +19,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION CheckpointFile open_saved(std::string const& path) {
+ROWAN_CALLED_FUNCTION CheckpointFile open_saved(std::string const& path) {
     try {
         return naming_file(path, [&] { return CheckpointFile(path); });
     } catch (IoError const& e) {
@@ -28,7 +28,7 @@ ROWAN_FUNCTION CheckpointFile open_saved(std::string const& path) {
     }
 }
 
-ROWAN_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
+ROWAN_CALLED_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
     auto const& path = file.path();
     if (!file.has("@shards") || !file.has("@shard_ids"))
         throw FormatError(0, path, "is not the index of a sharded table");
@@ -55,7 +55,7 @@ ROWAN_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
     }
 }
 
-ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
+ROWAN_CALLED_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
     auto all = Tensor<std::int64_t>::from_shape({ids.size()});
     std::ranges::copy(ids, all.data());
     index.add("@shards", Tensor<std::int64_t>{partition.height, partition.block, step, number, partition.first});
@@ -65,14 +65,14 @@ ROWAN_FUNCTION void TableIndex::add_to(Checkpoint& index) const {
                   Tensor<std::int64_t>{place.block, std::int64_t{place.first % partition.ranks}});
 }
 
-ROWAN_FUNCTION Partition TableIndex::partition_of(std::string const& name, std::int64_t height) const {
+ROWAN_CALLED_FUNCTION Partition TableIndex::partition_of(std::string const& name, std::int64_t height) const {
     auto const at = placements.find(name);
     if (at != placements.end()) return at->second.on(height, partition.ranks);
     return {height, partition.block, partition.ranks, partition.first};
 }
 
-ROWAN_FUNCTION NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name,
-                                     std::int64_t step) {
+ROWAN_CALLED_FUNCTION NamedValues values_of(Checkpoint const& shard, Checkpoint const& index, std::string const& name,
+                                            std::int64_t step) {
     NamedValues all;
     all.add("the name of the save", name);
     all.add("the step of the save", step);
@@ -89,7 +89,7 @@ ROWAN_FUNCTION NamedValues values_of(Checkpoint const& shard, Checkpoint const& 
     return all;
 }
 
-ROWAN_FUNCTION bool has_number(std::string const& path, std::int64_t number) {
+ROWAN_CALLED_FUNCTION bool has_number(std::string const& path, std::int64_t number) {
     std::error_code code;
     auto const type = std::filesystem::status(path, code).type();
     if (type != std::filesystem::file_type::regular) return type == std::filesystem::file_type::none;
@@ -102,12 +102,12 @@ ROWAN_FUNCTION bool has_number(std::string const& path, std::int64_t number) {
     }
 }
 
-ROWAN_FUNCTION std::string index_path(std::string const& folder, std::string const& name) {
+ROWAN_CALLED_FUNCTION std::string index_path(std::string const& folder, std::string const& name) {
     return std::string(folder).append("/").append(name);
 }
 
-ROWAN_FUNCTION std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number,
-                                      int rank) {
+ROWAN_CALLED_FUNCTION std::string shard_path(std::string const& folder, std::string const& name, std::int64_t number,
+                                             int rank) {
     return index_path(folder, name)
         .append("-")
         .append(std::to_string(number))
@@ -139,7 +139,7 @@ inline void each_shard(std::string const& folder, std::string const& name, std::
     }
 }
 
-ROWAN_FUNCTION std::int64_t new_save(std::string const& folder, std::string const& name) {
+ROWAN_CALLED_FUNCTION std::int64_t new_save(std::string const& folder, std::string const& name) {
     std::error_code code;
     std::filesystem::create_directories(folder, code);
     if (code) throw IoError("create", folder, code.message(), code.value());
@@ -166,32 +166,32 @@ ROWAN_FUNCTION void remove_other_saves(std::string const& folder, std::string co
     for (auto const& path : old) std::filesystem::remove(path, code);
 }
 
-ROWAN_FUNCTION CheckpointFile open_shard(TableIndex const& index, std::string const& folder, std::string const& name,
-                                         int rank) {
+ROWAN_CALLED_FUNCTION CheckpointFile open_shard(TableIndex const& index, std::string const& folder,
+                                                std::string const& name, int rank) {
     auto file = open_saved(shard_path(folder, name, index.number, rank));
     if (static_cast<std::int64_t>(file.id()) != index.ids[static_cast<std::size_t>(rank)])
         throw FormatError(0, file.path(), "is of another save than its index");
     return file;
 }
 
-ROWAN_FUNCTION void check_has(CheckpointFile const& file, std::string const& name) {
+ROWAN_CALLED_FUNCTION void check_has(CheckpointFile const& file, std::string const& name) {
     if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
 }
 
-ROWAN_FUNCTION std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file) {
+ROWAN_CALLED_FUNCTION std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file) {
     std::map<std::string, CheckpointEntry> values;
     for (auto const& name : file.names()) values.emplace(name, file.describe_type(name));
     return values;
 }
 
-ROWAN_FUNCTION CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values,
-                                                  std::string const& path, std::string const& name) {
+ROWAN_CALLED_FUNCTION CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values,
+                                                         std::string const& path, std::string const& name) {
     auto const at = values.find(name);
     if (at == values.end()) throw FormatError(0, path, std::string("has no `").append(name).append("`"));
     return at->second;
 }
 
-ROWAN_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
+ROWAN_CALLED_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
     if (saved.height == own.height) return;
     throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),
                      std::to_string(own.height).append(", that of the table"));

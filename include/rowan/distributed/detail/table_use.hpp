@@ -8,16 +8,16 @@
 namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if a number of tables[i] is bad
-void check_table(TableToPlace const& t, std::size_t i);
+ROWAN_IF_CALLED void check_table(TableToPlace const& t, std::size_t i);
 
 /// The different rows that the ranks of a step name, and those that one of them does.
 struct NamedRows {
-    NamedRows(TableToPlace const& t, int ranks);
+    ROWAN_IF_CALLED NamedRows(TableToPlace const& t, int ranks);
     double all = 0, of_rank = 0;
 };
 
 /// The bytes of elements and states.
-double table_bytes(TableToPlace const& t);
+ROWAN_IF_CALLED double table_bytes(TableToPlace const& t);
 
 }  // namespace rowan::inline v0::detail
 

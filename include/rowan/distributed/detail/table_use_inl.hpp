@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
+ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
         if (!good)
             throw ShapeError(std::string("tables[").append(std::to_string(i)).append("].").append(field),
@@ -28,14 +28,14 @@ ROWAN_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
           std::string("in [0, ").append(std::to_string(most)).append("], the lookups and the height"));
 }
 
-ROWAN_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
+ROWAN_CALLED_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
     auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
     if (t.lookups == 0 || t.height == 0) return;
     all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
     of_rank = n * all / (n + (ranks - 1) * all);
 }
 
-ROWAN_FUNCTION double table_bytes(TableToPlace const& t) {
+ROWAN_CALLED_FUNCTION double table_bytes(TableToPlace const& t) {
     return static_cast<double>(t.height) *
            (static_cast<double>(t.width) * static_cast<double>(t.element_bytes) + static_cast<double>(t.state_bytes));
 }

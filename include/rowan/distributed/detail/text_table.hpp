@@ -11,17 +11,17 @@
 namespace rowan::inline v0::detail {
 
 /// "1.5 MiB"
-std::string bytes_text(double bytes);
+ROWAN_IF_CALLED std::string bytes_text(double bytes);
 
 /// "1.050"
-std::string ratio_text(double x);
+ROWAN_IF_CALLED std::string ratio_text(double x);
 
 /// Lines of texts in columns, which are aligned to the right, but two of them to the left.
 class TextTable {
 public:
     TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
     void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
-    std::string text() const;
+    ROWAN_IF_CALLED std::string text() const;
 
 private:
     std::size_t columns_;

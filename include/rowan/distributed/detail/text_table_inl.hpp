@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string bytes_text(double bytes) {
+ROWAN_CALLED_FUNCTION std::string bytes_text(double bytes) {
     static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
     std::size_t unit = 0;
     for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
@@ -20,12 +20,12 @@ ROWAN_FUNCTION std::string bytes_text(double bytes) {
     return text.append(units[unit]);
 }
 
-ROWAN_FUNCTION std::string ratio_text(double x) {
+ROWAN_CALLED_FUNCTION std::string ratio_text(double x) {
     auto const n = std::llround(x * 1000);
     return std::to_string(n / 1000).append(".").append(std::to_string(1000 + n % 1000).substr(1));
 }
 
-ROWAN_FUNCTION std::string TextTable::text() const {
+ROWAN_CALLED_FUNCTION std::string TextTable::text() const {
     std::string text;
     std::vector<std::size_t> widths(columns_);
     for (std::size_t i = 0; i < cells_.size(); ++i) {

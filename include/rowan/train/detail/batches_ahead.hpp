@@ -17,7 +17,7 @@ public:
     /// Takes a batch and waits until there is room for another one. Returns whether more are wanted.
     using Put = std::function<bool(Feeds&&)>;
 
-    BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
+    ROWAN_IF_CALLED BatchesAhead(std::int64_t most, std::function<void(Put const&)> read);
 
     class iterator {
     public:

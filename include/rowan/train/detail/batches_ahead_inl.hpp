@@ -56,7 +56,7 @@ ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
     if (queue->process == ::getpid()) delete queue;
 }
 
-ROWAN_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
+ROWAN_CALLED_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
     queue_->thread = std::jthread([q = queue_.get()](std::stop_token const& stop) { q->run(stop); });
 }

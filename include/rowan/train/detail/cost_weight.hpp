@@ -57,7 +57,7 @@ public:
     /// errors   GraphError, which names the operator, if the cost of a batch is neither the sum of those of its parts nor
     ///          their weighed mean
     /// cost     one pass over the net
-    explicit CostWeight(Variable& cost);
+    ROWAN_IF_CALLED explicit CostWeight(Variable& cost);
 
     /// The variables whose values a part's weights depend on.
     std::vector<Variable*> reads() const;
@@ -87,21 +87,21 @@ private:
         bool fed = false;  // whether it depends on a batch
         std::vector<CostDivisor> divisors = {};
     };
-    Term of(Variable& v);
-    Term compute(Variable& v);
-    Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
-    Term labelled(Operator const& op);
+    ROWAN_IF_CALLED Term of(Variable& v);
+    ROWAN_IF_CALLED Term compute(Variable& v);
+    ROWAN_IF_CALLED Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
+    ROWAN_IF_CALLED Term labelled(Operator const& op);
     /// Checks that the weights of a loss's rows do not depend on the other rows of a batch.
-    void check_weights(Operator const& op);
+    ROWAN_IF_CALLED void check_weights(Operator const& op);
     /// The mean over the elements whose label is not the ignored one, maybe weighed by their rows.
-    Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
-    Term linear(Operator const& op, Linearity how);
-    Term quotient(Operator const& op);
-    Term divided(Operator const& op, Variable& by, Term term);
+    ROWAN_IF_CALLED Term of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights);
+    ROWAN_IF_CALLED Term linear(Operator const& op, Linearity how);
+    ROWAN_IF_CALLED Term quotient(Operator const& op);
+    ROWAN_IF_CALLED Term divided(Operator const& op, Variable& by, Term term);
     /// The same for a reduction of rows of which each is divided by these.
-    Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
+    ROWAN_IF_CALLED Term of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term);
     /// Appends the sums and means over a batch that rows are divided by.
-    void find_divisors(Variable& rows, std::vector<Variable*>& all);
+    ROWAN_IF_CALLED void find_divisors(Variable& rows, std::vector<Variable*>& all);
 
     std::map<Variable const*, Term> known_;
     Kind kind_ = same;

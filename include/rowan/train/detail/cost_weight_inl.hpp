@@ -61,18 +61,18 @@ inline Variable& expanded_from(Variable& v) {
     return expands && has_rows(v) && !has_rows(*v.writers()[0]->inputs[0]) ? *v.writers()[0]->inputs[0] : v;
 }
 
-ROWAN_FUNCTION CostWeight::CostWeight(Variable& cost) {
+ROWAN_CALLED_FUNCTION CostWeight::CostWeight(Variable& cost) {
     Term const all = of(cost);
     kind_ = all.kind;
     divisors_ = all.divisors;
 }
 
-ROWAN_FUNCTION auto CostWeight::of(Variable& v) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of(Variable& v) -> Term {
     if (auto const found = known_.find(&v); found != known_.end()) return found->second;
     return known_[&v] = compute(v);
 }
 
-ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     if (v.writers().empty()) return {.fed = v.role() != Role::parameter && v.role() != Role::state};
     Operator const& op = *v.writers()[0];
     Linearity const how = linearity(op);
@@ -115,7 +115,7 @@ ROWAN_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vector<Counted> factors) -> Term {
     Variable& x = *op.inputs[0];
     bool const alone = op.inputs.size() == 1;  // a sum or mean, no loss
     Term all{.kind = kind};
@@ -144,7 +144,7 @@ ROWAN_FUNCTION auto CostWeight::reduced(Operator const& op, Kind kind, std::vect
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     auto const& options = op.attributes.get<CrossEntropyOptions>();
     Variable &x = *op.inputs[0], &label = *op.inputs[1];
     auto const& dims = x.spec().dims;
@@ -161,14 +161,14 @@ ROWAN_FUNCTION auto CostWeight::labelled(Operator const& op) -> Term {
     return reduced(op, mean, {{&x, Counted::elements, static_cast<std::int64_t>(axis)}});
 }
 
-ROWAN_FUNCTION void CostWeight::check_weights(Operator const& op) {
+ROWAN_CALLED_FUNCTION void CostWeight::check_weights(Operator const& op) {
     std::vector<Variable*> divisors;
     find_divisors(*op.inputs[2], divisors);
     if (!divisors.empty()) no_parts(op, "whose weights are divided by a sum or mean over the batch");
 }
 
-ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored, Variable* weights)
-    -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::int64_t> ignored,
+                                               Variable* weights) -> Term {
     Variable& label = *op.inputs[1];
     Term all = reduced(op, mean, {});
     if (all.kind != mean) return all;
@@ -178,7 +178,7 @@ ROWAN_FUNCTION auto CostWeight::of_kept(Operator const& op, std::optional<std::i
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Term {
     Term all;
     bool const product = how == Linearity::product;
     bool constant = how == Linearity::shifted;
@@ -199,7 +199,7 @@ ROWAN_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how) -> Ter
     return all;
 }
 
-ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
     Variable& by = *op.inputs[1];
     Term all = of(*op.inputs[0]);
     Term const divisor = of(by);
@@ -209,7 +209,7 @@ ROWAN_FUNCTION auto CostWeight::quotient(Operator const& op) -> Term {
     return divided(op, by, std::move(all));
 }
 
-ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term term) -> Term {
     check_divides(op, by);
     Counted const value{&by, Counted::value};
     if (term.kind == sum) return {mean, true, {{&op, {value}}}};
@@ -220,14 +220,15 @@ ROWAN_FUNCTION auto CostWeight::divided(Operator const& op, Variable& by, Term t
     return term;
 }
 
-ROWAN_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term) -> Term {
+ROWAN_CALLED_FUNCTION auto CostWeight::of_divided_rows(Operator const& op, std::span<Variable* const> by, Term term)
+    -> Term {
     if (by.empty()) return term;
     if (by.size() > 1 || of(*by[0]).kind != term.kind)
         no_parts(op, "which reduces rows that are divided by a sum or mean over the batch");
     return divided(op, *by[0], std::move(term));
 }
 
-ROWAN_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
+ROWAN_CALLED_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector<Variable*>& all) {
     if (rows.writers().empty()) return;
     Operator const& op = *rows.writers()[0];
     Linearity const how = linearity(op);

@@ -27,16 +27,16 @@ public:
     /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
     /// errors   GraphError if another trainer defers its updates, too
     /// cost     O(lookups)
-    void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
+    ROWAN_IF_CALLED void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
 
     /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
     /// in `read` whose updates another trainer defers.
-    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
-    void catch_up_others(std::span<Variable* const> read) const;
+    ROWAN_IF_CALLED void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
+    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
     /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
-    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
+    ROWAN_IF_CALLED void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
     /// Brings all rows up to date.
-    void flush(Cpu exec) const;
+    ROWAN_IF_CALLED void flush(Cpu exec) const;
 
 private:
     struct Table {
@@ -45,7 +45,7 @@ private:
         std::optional<TableLookups> lookups;  // nothing where each step reads all rows
     };
 
-    Table const* find(Variable const& table) const;
+    ROWAN_IF_CALLED Table const* find(Variable const& table) const;
 
     std::vector<Table> tables_;
     std::unordered_map<Variable const*, std::size_t> places_;  // in tables_

@@ -22,8 +22,8 @@ ROWAN_FUNCTION DeferredTables::~DeferredTables() {
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
-                                        std::optional<TableLookups> lookups) {
+ROWAN_CALLED_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
+                                               std::optional<TableLookups> lookups) {
     if (table.catch_up)
         throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
     Table added{&table, std::move(steps), std::move(lookups)};
@@ -33,13 +33,13 @@ ROWAN_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedS
     table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
 }
 
-ROWAN_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
+ROWAN_CALLED_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
     auto const at = places_.find(&table);
     return at == places_.end() ? nullptr : &tables_[at->second];
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
-                                             std::span<Variable* const> others) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
+                                                    std::span<Variable* const> others) const {
     std::unordered_set<Variable const*> const other(others.begin(), others.end());
     for (Table const& t : tables_) {
         if (t.lookups && !other.contains(t.variable))
@@ -47,17 +47,17 @@ ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> ba
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
     for (Variable* const v : read) {
         if (v->catch_up && find(*v) == nullptr) v->catch_up();
     }
 }
 
-ROWAN_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
     if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
 }
 
-ROWAN_FUNCTION void DeferredTables::flush(Cpu exec) const {
+ROWAN_CALLED_FUNCTION void DeferredTables::flush(Cpu exec) const {
     for (Table const& t : tables_) t.steps->flush(exec);
 }
 

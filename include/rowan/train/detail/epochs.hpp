@@ -18,13 +18,13 @@ class Epochs {
 public:
     /// errors   GraphError if a metric holds no function, or stop names none of them; ValueError if patience or least is
     ///          negative, or least is not finite
-    Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
+    ROWAN_IF_CALLED Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop);
 
-    void begin();
+    ROWAN_IF_CALLED void begin();
     /// Goes on within an epoch; with the best one if `stop` still names the metric of it.
-    void begin(TrainPosition&& at);
+    ROWAN_IF_CALLED void begin(TrainPosition&& at);
     /// What is known of an epoch, of which `batches` have been read.
-    TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
+    ROWAN_IF_CALLED TrainPosition position(std::int64_t epoch, std::int64_t batches) const;
     /// Whether `stop` has ended the training.
     bool ended() const noexcept { return stop_ && stop_->patience != 0 && since_ >= stop_->patience; }
     void count(double cost) {
@@ -35,21 +35,22 @@ public:
     double value() const noexcept { return value_; }
 
     /// Computes the metrics, calls on_epoch and compares with the best epoch. Returns whether the training goes on.
-    bool end(std::int64_t epoch, Parameters now, Callback<std::int64_t, Parameters const&> const& on_epoch);
+    ROWAN_IF_CALLED bool end(std::int64_t epoch, Parameters now,
+                             Callback<std::int64_t, Parameters const&> const& on_epoch);
 
     /// Checks that an epoch was the best of those that have ended.
     /// errors   ValueError if the metric of `stop` was NaN in all of them
-    void check_best() const;
+    ROWAN_IF_CALLED void check_best() const;
 
     /// Prints the line about the epoch to standard error.
-    void print(std::int64_t epoch) const;
+    ROWAN_IF_CALLED void print(std::int64_t epoch) const;
 
     std::optional<Parameters>& best() noexcept { return best_; }  ///< those of the best epoch, or none
 
 private:
-    bool goes_on(double value, Parameters now);
+    ROWAN_IF_CALLED bool goes_on(double value, Parameters now);
     /// A number for the metric of `stop`, without which there is no best epoch.
-    std::int64_t metric() const;
+    ROWAN_IF_CALLED std::int64_t metric() const;
 
     Metrics const& metrics_;
     std::optional<layer::EarlyStop> const& stop_;

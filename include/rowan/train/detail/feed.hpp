@@ -15,22 +15,23 @@ namespace rowan::inline v0::detail {
 /// Checks that a value matches the declaration of its variable.
 /// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
 ///          differ
-void check_fits(Variable const& v, Value const& value);
+ROWAN_IF_CALLED void check_fits(Variable const& v, Value const& value);
 
 /// Throws a GraphError: that the result of so many steps has no state of this name.
-[[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t steps);
 
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
-Value fed_value(Variable const& v, Feeds const& feeds);
+ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
 
 /// Throws GraphError unless there is a data variable of this name.
-void check_declared(Scope const& scope, std::string const& name);
+ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
 
 /// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
 /// Returns how many there are.
 /// errors   as fed_value
-std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values, AnyExec exec);
+ROWAN_IF_CALLED std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                 AnyExec exec);
 
 /// Empties variables on destruction.
 class Emptied {

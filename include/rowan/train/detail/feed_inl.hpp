@@ -14,7 +14,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
         throw TypeError(v.name(), value.kind(), "a value that is no tensor");
@@ -40,7 +40,7 @@ ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
-ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
     throw GraphError(std::string("options.resume has ")
                          .append(std::to_string(steps))
                          .append(" steps, but not the state \"")
@@ -48,7 +48,7 @@ ROWAN_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
                          .append("\": to start anew from its parameters, give them as options.initial"));
 }
 
-ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     auto const found = feeds.find(v.name());
     if (found == feeds.end()) {
         std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
@@ -62,8 +62,8 @@ ROWAN_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
     return value;
 }
 
-ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
-                                AnyExec exec) {
+ROWAN_CALLED_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                       AnyExec exec) {
     std::size_t used = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         Variable const& v = *inputs[i];
@@ -75,7 +75,7 @@ ROWAN_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& 
     return used;
 }
 
-ROWAN_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
     auto const lock = lock_names(scope);
     Variable const* const declared = scope.find(name);
     if (declared != nullptr && declared->role() == Role::data) return;

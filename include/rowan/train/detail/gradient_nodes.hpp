@@ -28,20 +28,20 @@ struct GradientNodes {
     std::vector<DensePieces> dense_nodes = {};
     std::vector<RowPieces> sparse_nodes = {};
 
-    Tensor<std::int64_t>::shape_type shape() const;
+    ROWAN_IF_CALLED Tensor<std::int64_t>::shape_type shape() const;
     /// Adds the gradient of the next of these parts, times its weight; without one, nothing, also if it is NaN.
-    void add(Cpu exec, std::optional<double> weight, std::int64_t part, PartRange const& parts);
+    ROWAN_IF_CALLED void add(Cpu exec, std::optional<double> weight, std::int64_t part, PartRange const& parts);
     /// The sums of the nodes of which these parts are all the leaves.
-    DensePieces dense_of(Cpu exec, PartRange const& parts);
-    RowPieces sparse_of(Cpu exec, PartRange const& parts);
+    ROWAN_IF_CALLED DensePieces dense_of(Cpu exec, PartRange const& parts);
+    ROWAN_IF_CALLED RowPieces sparse_of(Cpu exec, PartRange const& parts);
     /// The sum of all parts, of elements dtype<T>::sum, divided.
-    Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
-    Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
+    ROWAN_IF_CALLED Value value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const;
+    ROWAN_IF_CALLED Value value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const;
 
 private:
     /// Without pieces.
-    DensePieces no_elements() const;
-    RowPieces no_rows() const;
+    ROWAN_IF_CALLED DensePieces no_elements() const;
+    ROWAN_IF_CALLED RowPieces no_rows() const;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -18,10 +18,10 @@ class LossRows {
 public:
     /// Of a net with these operators, in this order.
     /// cost     one pass over the net
-    LossRows(Variable& cost, std::span<Operator* const> order);
+    ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
 
     /// Begins a run: counts the rows of variables that no operator writes.
-    void begin();
+    ROWAN_IF_CALLED void begin();
     /// Counts what an operator has written. Called for all operators, in their order.
     void after(Operator const& op) {
         for (; next_ < all_.size() && all_[next_].writer == &op; ++next_) count(all_[next_]);

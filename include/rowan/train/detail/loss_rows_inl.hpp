@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
     std::unordered_map<Operator const*, std::size_t> ready;
     for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
@@ -43,7 +43,7 @@ ROWAN_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> ord
     std::ranges::stable_sort(all_, {}, &Reduced::ready);
 }
 
-ROWAN_FUNCTION void LossRows::begin() {
+ROWAN_CALLED_FUNCTION void LossRows::begin() {
     most_ = 0;
     for (next_ = 0; next_ < all_.size() && all_[next_].writer == nullptr; ++next_) count(all_[next_]);
 }

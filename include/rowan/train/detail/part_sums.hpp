@@ -56,48 +56,50 @@ public:
     void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
 
     /// Begins a step of which these parts are added.
-    void begin(PartRange const& parts);
+    ROWAN_IF_CALLED void begin(PartRange const& parts);
 
     /// What the gradients of a part are multiplied by; nothing for one that counts nothing.
     using Weights = std::vector<std::optional<double>>;
 
     /// Adds the gradients of the next part, each times its weight.
-    void add(Cpu exec, Weights const& weights);
+    ROWAN_IF_CALLED void add(Cpu exec, Weights const& weights);
 
     /// Of the last part of this rank, when so many operators of the net have run: adds the dense gradients that are
     /// computed and begins to sum those of which enough are. `weights` are those of the part.
-    void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights, Ranks const& ranks,
-                    FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
+                                    Ranks const& ranks, FetchedGradients& fetched);
     /// Begins to sum what has not begun. Ranks have agreed that all have added theirs; `fetched` tells gradients of which
     /// all have rows that they have fetched.
-    void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched);
     /// Goes on with what has come of these sums.
-    void progress();
+    ROWAN_IF_CALLED void progress();
     /// Begins those that have not begun on this rank, which has no parts or has failed: with zeros.
-    void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                          FetchedGradients& fetched);
     /// After an error on this rank or another: ends them, of which all have begun on all ranks.
-    void drop() noexcept;
+    ROWAN_IF_CALLED void drop() noexcept;
 
     /// Whether ranks get the sums of their own rows alone.
     bool goes_to_owners(std::size_t i) const { return nodes_[i].own != nullptr; }
 
     /// Which of these rows, which ascend, gradient i has, if this rank has one sum of it or none, and ranks get the sums of
     /// their own rows; else RowsOf::others.
-    RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
+    ROWAN_IF_CALLED RowsOf rows_of(std::size_t i, std::span<std::int64_t const> rows) const;
 
     /// The sums of all parts, each divided by its divisor, on the device of the net. With ranks, after begin_rest.
-    std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const* ranks,
-                             FetchedGradients& fetched);
+    ROWAN_IF_CALLED std::vector<Value> means(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                             Ranks const* ranks, FetchedGradients& fetched);
 
 private:
-    std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors, Ranks const& ranks,
-                                    FetchedGradients& fetched);
+    ROWAN_IF_CALLED std::vector<Value> sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                                    Ranks const& ranks, FetchedGradients& fetched);
     /// Begins to gather the sums that progress() has not, in the order and by the group of all ranks.
-    void gather_others();
-    std::size_t ready_of(FetchedGradients const& fetched) const;
-    void begin_fetched(Cpu exec, FetchedGradients& fetched);
-    void fuse();
-    void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts, Ranks const& ranks) const;
+    ROWAN_IF_CALLED void gather_others();
+    ROWAN_IF_CALLED std::size_t ready_of(FetchedGradients const& fetched) const;
+    ROWAN_IF_CALLED void begin_fetched(Cpu exec, FetchedGradients& fetched);
+    ROWAN_IF_CALLED void fuse();
+    ROWAN_IF_CALLED void begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                   Ranks const& ranks) const;
 
     std::vector<GradientNodes> nodes_;
     std::vector<std::size_t> ready_;  // empty: sums begin when all gradients are there
@@ -109,7 +111,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-void check_moved(Variable& now, Value& next);
+ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 

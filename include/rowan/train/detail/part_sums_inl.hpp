@@ -21,7 +21,7 @@ ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, 
     nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
-ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
+ROWAN_CALLED_FUNCTION void PartSums::begin(PartRange const& parts) {
     for (auto& n : nodes_) {
         n.dense_nodes.clear();
         n.sparse_nodes.clear();
@@ -31,7 +31,7 @@ ROWAN_FUNCTION void PartSums::begin(PartRange const& parts) {
     added_.assign(nodes_.size(), false);
 }
 
-ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
+ROWAN_CALLED_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (!added_[i]) nodes_[i].add(exec, weights[i], next_, parts_);
     }
@@ -40,7 +40,7 @@ ROWAN_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
 }
 
 // Small gradients travel together, as their time would be that of a message without bytes.
-ROWAN_FUNCTION void PartSums::fuse() {
+ROWAN_CALLED_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -87,16 +87,17 @@ inline ElementSums as_sums(ElementSums const& type) {
     return ElementSums{type.sum_bytes, type.sum_bytes, type.add, nullptr};
 }
 
-ROWAN_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
-                                        Ranks const& ranks) const {
+ROWAN_CALLED_FUNCTION void PartSums::begin_sum(Cpu exec, FusedSums& fused, std::vector<DensePieces>&& parts,
+                                               Ranks const& ranks) const {
     ranks.must([&] {
         fused.sum = ranks.begin_sum(exec, as_sums(nodes_[fused.which[0]].sums.type), fused_pieces(std::move(parts)),
                                     parts_.total);
     });
 }
 
-ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::function<Weights()> const& weights,
-                                         Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators,
+                                                std::function<Weights()> const& weights, Ranks const& ranks,
+                                                FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
     Weights of_part;
     auto const add = [&](std::size_t i) {
@@ -122,13 +123,13 @@ ROWAN_FUNCTION void PartSums::begin_sums(Cpu exec, std::size_t operators, std::f
     ranks.must([&] { begin_fetched(exec, fetched); });
 }
 
-ROWAN_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
+ROWAN_CALLED_FUNCTION std::size_t PartSums::ready_of(FetchedGradients const& fetched) const {
     std::size_t last = 0;
     for (auto const& one : fetched.list) last = std::max(last, ready_[one.gradient]);
     return last;
 }
 
-ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched) {
     fetched.begun = true;
     std::vector<FetchedTables::Gradient> back;
     for (auto const& [table, i, has_all] : fetched.list)
@@ -136,7 +137,7 @@ ROWAN_FUNCTION void PartSums::begin_fetched(Cpu exec, FetchedGradients& fetched)
     fetched.tables->begin_sum(std::move(back));
 }
 
-ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGradients& fetched) {
     if (fused_.empty()) fuse();
     for (auto& f : fused_) {
         if (f.sum != nullptr) continue;
@@ -147,7 +148,7 @@ ROWAN_FUNCTION void PartSums::begin_rest(Cpu exec, Ranks const& ranks, FetchedGr
     if (!fetched.list.empty() && !fetched.begun) begin_fetched(exec, fetched);
 }
 
-ROWAN_FUNCTION void PartSums::progress() {
+ROWAN_CALLED_FUNCTION void PartSums::progress() {
     for (auto& f : fused_) {
         if (f.gathers) continue;
         if (f.sum == nullptr || !f.sum->test()) return;  // all ranks gather in one order
@@ -156,8 +157,8 @@ ROWAN_FUNCTION void PartSums::progress() {
     }
 }
 
-ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
-                                               FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, PartRange const& parts,
+                                                      FetchedGradients& fetched) {
     begin(parts);
     if (fused_.empty()) fuse();
     auto const in_turn = [&](std::size_t ready) {  // in the order of begin_sums
@@ -179,13 +180,13 @@ ROWAN_FUNCTION void PartSums::begin_with_zeros(Cpu exec, Ranks const& ranks, Par
     in_turn(std::numeric_limits<std::size_t>::max());
 }
 
-ROWAN_FUNCTION void PartSums::gather_others() {
+ROWAN_CALLED_FUNCTION void PartSums::gather_others() {
     for (auto& f : fused_) {
         if (f.sum != nullptr && !ready_.empty() && !std::exchange(f.gathers, true)) f.sum->gather();
     }
 }
 
-ROWAN_FUNCTION void PartSums::drop() noexcept {
+ROWAN_CALLED_FUNCTION void PartSums::drop() noexcept {
     try {
         gather_others();
         for (auto& f : fused_) {
@@ -199,7 +200,7 @@ ROWAN_FUNCTION void PartSums::drop() noexcept {
     }
 }
 
-ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
+ROWAN_CALLED_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t const> rows) const {
     auto const& nodes = nodes_[i].sparse_nodes;
     if (!nodes_[i].own || nodes.size() > 1) return RowsOf::others;
     if (nodes.empty()) return rows.empty() ? RowsOf::all : RowsOf::some;
@@ -207,8 +208,8 @@ ROWAN_FUNCTION RowsOf PartSums::rows_of(std::size_t i, std::span<std::int64_t co
     return nodes[0].rows.size() == rows.size() ? RowsOf::all : RowsOf::some;
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                  Ranks const* ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::means(Cpu exec, AnyExec device, std::span<double const> divisors,
+                                                         Ranks const* ranks, FetchedGradients& fetched) {
     std::vector<Value> all;
     if (ranks != nullptr) {
         ranks->must([&] { all = sum_of_ranks(exec, device, divisors, *ranks, fetched); });
@@ -240,8 +241,9 @@ void each_sum(FusedSums const& fused, DensePieces&& all, F const& f) {
     }
 }
 
-ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device, std::span<double const> divisors,
-                                                         Ranks const& ranks, FetchedGradients& fetched) {
+ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec device,
+                                                                std::span<double const> divisors, Ranks const& ranks,
+                                                                FetchedGradients& fetched) {
     std::vector<Value> all(nodes_.size());
     if (!fetched.list.empty()) {
         std::vector<std::int64_t> firsts;  // parts of the ranks
@@ -271,7 +273,7 @@ ROWAN_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExec devic
     return all;
 }
 
-ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {

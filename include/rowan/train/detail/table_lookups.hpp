@@ -45,18 +45,18 @@ struct TableLookups {
 /// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
 /// way, too.
 /// cost     one pass over the net
-std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
+ROWAN_IF_CALLED std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
 
 /// The sharded tables that a net reads. Names its variables.
 /// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
 ///          step of a recurrent layer, elements of data
 /// cost     one pass over the net
-std::vector<TableLookups> table_lookups(Variable& target);
+ROWAN_IF_CALLED std::vector<TableLookups> table_lookups(Variable& target);
 
 /// Checks that a value of a sharded table has the rows of this process.
 /// errors   ShapeError if not
 /// cost     one read of the row numbers
-void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
+ROWAN_IF_CALLED void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
 
 /// Calls f(the tensor of ids) of a value on the host.
 template <class F>

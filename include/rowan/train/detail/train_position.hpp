@@ -20,15 +20,15 @@ struct TrainPosition {
     std::optional<Parameters> best = {};
 
     /// `now`, and the position, which share the elements of both.
-    Parameters added_to(Parameters const& now) const;
+    ROWAN_IF_CALLED Parameters added_to(Parameters const& now) const;
     /// Takes the position out of a save.
     /// errors   GraphError if there is none
-    static TrainPosition taken_from(Parameters& saved);
+    ROWAN_IF_CALLED static TrainPosition taken_from(Parameters& saved);
 };
 
 /// errors   ValueError if `every` is negative or others save together than the `ranks` that train; GraphError if a function
 ///          is missing
-void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
+ROWAN_IF_CALLED void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks);
 
 }  // namespace rowan::inline v0::detail
 
