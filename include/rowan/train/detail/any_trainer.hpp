@@ -28,7 +28,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Trainer documents what it does.
+/// Trainer documents what it does, and rowan/train/step.md how.
 class AnyTrainer {
 public:
     /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
