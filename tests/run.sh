@@ -18,7 +18,7 @@ quick_rooms=("${folders[@]}" static example files)
 gcc_rooms=(jobs thrust bfloat16 native registers registers_fma blas serial mpi descriptors checkpoints python libraries single carries fail cost)
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo)
-nightly=(long_demo all_threads cuda_all conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench matrix paddle gensim)
+nightly=(long_demo all_threads cuda_all conan pip consume_source release floats sanitize every_header long_fuzz single_gcc bench compile matrix paddle gensim)
 all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang sanitize tsan cuda release)
 
@@ -317,6 +317,17 @@ floats() {
 }
 sanitize() { has sanitize clang++-16 && clang_run sanitize sanitize "${folders[*]} static example ${gcc_rooms[*]}"; }
 bench() { run bench release bench; }
+
+# What of compiling takes gigabytes or minutes, and what a step of training enters.
+compile() {
+    has compile g++ python3 addr2line || return 0
+    echo "== compile"
+    if python3 tests/bench/compile.py && python3 tests/bench/walk.py; then
+        count compile 0 1
+    else
+        count compile 1 1 "bash tests/run.sh compile"
+    fi
+}
 
 # The examples with g++ and the single header alone.
 single_gcc() {
