@@ -15336,6 +15336,18 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     return 0;
 }
 
+/// f(), which a rank calls before all come to an agreement: what it throws is thrown here and, as in the agreement, on
+/// all ranks.
+template <class F>
+auto before_agreement(Ranks const* ranks, TrainCall call, F const& f) {
+    try {
+        return f();
+    } catch (...) {
+        if (ranks != nullptr) ranks->agree_on(call, [](NamedValues&) { throw; });
+        throw;
+    }
+}
+
 /// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
 inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
     auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
@@ -25583,7 +25595,9 @@ public:
     }
 
     /// The ranks, or nullptr.
-    std::shared_ptr<rowan::detail::Ranks const> const& ranks() const noexcept { return ranks_; }
+    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
+    /// The same, which share their owner.
+    std::shared_ptr<rowan::detail::Ranks const> const& shared_ranks() const noexcept { return ranks_; }
 
 private:
     std::shared_ptr<rowan::detail::Ranks const> ranks_;
@@ -31007,17 +31021,17 @@ void set_zeros(Value& value, Dims const& dims, AnyExec exec) {
 template <class T, class Device>
 inline constexpr UpdatedType updated_type{dtype<T>::wire, &set_zeros<T, Device>, &bring<T, Device>};
 
-/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row. The check of
-/// the update is left to the caller: it runs the operator on the values returned, which have no rows.
+/// What add_states returns: an update without its check, and values without rows, on which the check runs the operator.
 struct AddedStates {
     ParameterUpdate update;
     std::shared_ptr<std::vector<Value>> no_rows;
 };
-/// Runs an operator on values that have no rows.
-ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
+/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row.
 ROWAN_IF_CALLED AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
                                        bool row_states, Attributes attributes, UpdatedType const& param,
                                        UpdatedType const& state);
+/// Runs an operator on values that have no rows.
+ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
 
 /// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
 /// optimizer has it.
@@ -31041,15 +31055,15 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     }
     (std::make_index_sequence<Op::updates::size - 1>{});
     constexpr bool row_states = requires { O::one_state_per_row; };
-    auto [update, no_rows] =
-        add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
+    auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
+    ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires Op::begins_with_param; }) {
         update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
-    update.check = [attributes, op = update.op, no_rows = std::move(no_rows)] {
+    update.check = [attributes, op = update.op, no_rows = std::move(added.no_rows)] {
         check_trains<Op>(*attributes);
         run_checked(Device{}, *op, *no_rows);
     };
@@ -31071,7 +31085,7 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     return update;
 }
 
-/// layer::OptimizerOn a device, without the device.
+/// What layer::OptimizerOn<Device> has that does not depend on Device.
 class AnyOptimizer {
 public:
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense
@@ -31196,8 +31210,10 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31279,7 +31295,7 @@ ROWAN_CALLED_FUNCTION AnyOptimizer::Kind const& AnyOptimizer::kind_for(Parameter
 
 namespace rowan::inline v0::detail {
 
-/// layer::GradientClipOn a device, without the device.
+/// What layer::GradientClipOn<Device> has that does not depend on Device.
 class AnyGradientClip {
 public:
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
@@ -31300,18 +31316,18 @@ protected:
     };
 
     AnyGradientClip() = default;
-    AnyGradientClip(std::string_view name, std::string types, NamedValues values, bool together)
-        : name_(name), types_(std::move(types)), values_(std::move(values)), together_(together) {}
+    AnyGradientClip(std::string_view name, std::string types, NamedValues values)
+        : name_(name), types_(std::move(types)), values_(std::move(values)) {}
 
     std::vector<Kind> kinds_;
     Make make_mixed_;  // clips gradients of several element types together
+    bool together_ = false;
 
 private:
     ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::string name_, types_;  // of the operator and of the element types
     NamedValues values_;
-    bool together_ = false;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -31373,10 +31389,9 @@ public:
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : AnyGradientClip(
-          C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c),
-          requires { requires C::together; }) {
+    : AnyGradientClip(C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c)) {
     using Op = typename C::op;
+    if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
                            return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
@@ -31522,7 +31537,7 @@ struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, s
 
 namespace rowan::inline v0::detail {
 
-/// layer::AverageOn a device, without the device.
+/// What layer::AverageOn<Device> has that does not depend on Device.
 class AnyAverage {
 public:
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
@@ -31708,7 +31723,7 @@ constexpr GradientSums gradient_sums() {
 
 namespace rowan::inline v0::detail {
 
-/// layer::PartsOn a device, without the device.
+/// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
     std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
@@ -32060,7 +32075,7 @@ struct TrainOptionsOn {
 
 namespace detail {
 
-/// TrainOptionsOn a device, which must outlive it, without the device.
+/// What TrainOptionsOn<Device> has, for a training that does not know Device. The options must outlive it.
 struct TrainSettings {
     AnyOptimizer optimizer;  // of parameters that optimizers does not name
     std::map<std::string_view, AnyOptimizer> optimizers;
@@ -32098,7 +32113,7 @@ TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
             .clip = o.clip,
             .schedule = o.schedule,
             .average = o.average,
-            .ranks = o.comm.ranks(),
+            .ranks = o.comm.shared_ranks(),
             .parts = o.parts,
             .check_every = o.check_every,
             .overlap = o.overlap,
@@ -32117,6 +32132,9 @@ TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
 }
 ROWAN_TEMPLATE(TrainSettings settings_of(TrainOptionsOn<Cpu> const&))
 
+/// Makes them. It needs memory, so that ranks call it where they agree whether it failed.
+using MakeSettings = std::function<TrainSettings()>;
+
 }  // namespace detail
 
 /// The settings of train and Trainer for a net on the host.
@@ -32124,11 +32142,9 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+// rowan/train/detail/cost_type.hpp: CostType, what training asks of the element type of a cost.
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// What training asks of the element type of a cost, on a device.
 struct CostType {
@@ -32147,18 +32163,26 @@ CostType cost_type() {
 ROWAN_TEMPLATE(CostType cost_type<float, Cpu>())
 ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
 
-/// A Trainer of a net with any types.
-class AnyTrainer;
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What a Trainer holds: an AnyTrainer.
+struct HeldTrainer;
 struct EndTrainer {
-    ROWAN_IF_CALLED void operator()(AnyTrainer* trainer) const noexcept;
+    ROWAN_IF_CALLED void operator()(HeldTrainer* trainer) const noexcept;
 };
-/// `exec` must outlive the trainer, `settings` this call.
-ROWAN_IF_CALLED std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
-                                                                     DeviceExec const& exec,
-                                                                     TrainSettings const& settings);
-ROWAN_IF_CALLED double make_step(AnyTrainer& trainer, std::span<Feeds const> batches);
-ROWAN_IF_CALLED Parameters parameters_of(AnyTrainer const& trainer);
-ROWAN_IF_CALLED std::int64_t steps_of(AnyTrainer const& trainer) noexcept;
+using TrainerOwner = std::unique_ptr<HeldTrainer, EndTrainer>;
+/// What `exec` refers to must outlive the trainer.
+ROWAN_IF_CALLED TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                          Ranks const* ranks, MakeSettings const& settings);
+ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
+ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
+ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
 
 }  // namespace detail
 
@@ -32243,7 +32267,7 @@ public:
 
 private:
     Device exec_;
-    std::unique_ptr<detail::AnyTrainer, detail::EndTrainer> trainer_;
+    detail::TrainerOwner trainer_;
 };
 
 }  // namespace rowan::inline v0
@@ -34006,7 +34030,7 @@ ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
 
 namespace rowan::inline v0::detail {
 
-/// Trainer documents what it does.
+/// Trainer documents what it does, and rowan/train/step.md how.
 class AnyTrainer {
 public:
     /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
@@ -34142,7 +34166,7 @@ private:
 namespace rowan::inline v0::detail {
 
 /// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
-ROWAN_IF_CALLED void add_options(NamedValues& to, TrainSettings const& options) {
+inline void add_options(NamedValues& to, TrainSettings const& options) {
     to.add("options.parts", options.parts.count());
     to.add("options.check_every", options.check_every);
     to.add("options.overlap", std::int64_t{options.overlap});
@@ -34833,25 +34857,36 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, 
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <span>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void EndTrainer::operator()(AnyTrainer* trainer) const noexcept { delete trainer; }
+struct HeldTrainer {
+    std::optional<AnyTrainer> trainer;
+};
 
-ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
-                                                                           DeviceExec const& exec,
-                                                                           TrainSettings const& settings) {
-    return std::unique_ptr<AnyTrainer, EndTrainer>(new AnyTrainer(cost, type, exec, settings));
+ROWAN_CALLED_FUNCTION void EndTrainer::operator()(HeldTrainer* trainer) const noexcept { delete trainer; }
+
+ROWAN_CALLED_FUNCTION TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                Ranks const* ranks, MakeSettings const& settings) {
+    TrainerOwner held;
+    auto const options = before_agreement(ranks, TrainCall::trainer, [&] {
+        held.reset(new HeldTrainer);
+        return settings();
+    });
+    held->trainer.emplace(cost, type, exec, options);
+    return held;
 }
 
-ROWAN_CALLED_FUNCTION double make_step(AnyTrainer& trainer, std::span<Feeds const> batches) {
-    return trainer.step(batches, nullptr);
+ROWAN_CALLED_FUNCTION double make_step(HeldTrainer& held, std::span<Feeds const> batches) {
+    return held.trainer->step(batches, nullptr);
 }
 
-ROWAN_CALLED_FUNCTION Parameters parameters_of(AnyTrainer const& trainer) { return trainer.parameters(); }
+ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(); }
 
-ROWAN_CALLED_FUNCTION std::int64_t steps_of(AnyTrainer const& trainer) noexcept { return trainer.steps(); }
+ROWAN_CALLED_FUNCTION std::int64_t steps_of(HeldTrainer const& held) noexcept { return held.trainer->steps(); }
 
 }  // namespace rowan::inline v0::detail
 
@@ -34875,7 +34910,7 @@ using ReadEpoch = std::function<void(std::int64_t& epoch, std::function<bool(Fee
 
 /// train with any reader, for a net with any types.
 ROWAN_IF_CALLED Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                        TrainSettings const& options, ReadEpoch const& read);
+                                        Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read);
 
 }  // namespace detail
 
@@ -34912,8 +34947,9 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
             if (!take(feeds)) break;
         }
     };
-    return detail::run_training(*cost, detail::cost_type<T, Device>(), options.exec, detail::settings_of(options),
-                                std::cref(read));
+    return detail::run_training(
+        *cost, detail::cost_type<T, Device>(), options.exec, options.comm.ranks(),
+        [&options] { return detail::settings_of(options); }, std::cref(read));
 }
 
 // A mistake, which does not compile.
@@ -35403,7 +35439,8 @@ ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
 }
 
 ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                              TrainSettings const& options, ReadEpoch const& read) {
+                                              Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read) {
+    auto const options = before_agreement(ranks, TrainCall::train, settings);
     return TrainLoop(cost, type, exec, options).run(read);
 }
 

@@ -119,7 +119,9 @@ public:
     }
 
     /// The ranks, or nullptr.
-    std::shared_ptr<rowan::detail::Ranks const> const& ranks() const noexcept { return ranks_; }
+    rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
+    /// The same, which share their owner.
+    std::shared_ptr<rowan::detail::Ranks const> const& shared_ranks() const noexcept { return ranks_; }
 
 private:
     std::shared_ptr<rowan::detail::Ranks const> ranks_;

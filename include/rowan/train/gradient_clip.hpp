@@ -1,7 +1,6 @@
 // rowan/train/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/elementwise/clip.hpp>
@@ -10,7 +9,6 @@
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizer.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,7 +18,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// layer::GradientClipOn a device, without the device.
+/// What layer::GradientClipOn<Device> has that does not depend on Device.
 class AnyGradientClip {
 public:
     bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
@@ -41,18 +39,18 @@ protected:
     };
 
     AnyGradientClip() = default;
-    AnyGradientClip(std::string_view name, std::string types, NamedValues values, bool together)
-        : name_(name), types_(std::move(types)), values_(std::move(values)), together_(together) {}
+    AnyGradientClip(std::string_view name, std::string types, NamedValues values)
+        : name_(name), types_(std::move(types)), values_(std::move(values)) {}
 
     std::vector<Kind> kinds_;
     Make make_mixed_;  // clips gradients of several element types together
+    bool together_ = false;
 
 private:
     ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::string name_, types_;  // of the operator and of the element types
     NamedValues values_;
-    bool together_ = false;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -114,10 +112,9 @@ public:
 template <class Device>
 template <gradient_clip_options C, class... T>
 GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : AnyGradientClip(
-          C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c),
-          requires { requires C::together; }) {
+    : AnyGradientClip(C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c)) {
     using Op = typename C::op;
+    if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
                            return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;

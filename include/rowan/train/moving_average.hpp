@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// layer::AverageOn a device, without the device.
+/// What layer::AverageOn<Device> has that does not depend on Device.
 class AnyAverage {
 public:
     explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -57,17 +58,17 @@ void set_zeros(Value& value, Dims const& dims, AnyExec exec) {
 template <class T, class Device>
 inline constexpr UpdatedType updated_type{dtype<T>::wire, &set_zeros<T, Device>, &bring<T, Device>};
 
-/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row. The check of
-/// the update is left to the caller: it runs the operator on the values returned, which have no rows.
+/// What add_states returns: an update without its check, and values without rows, on which the check runs the operator.
 struct AddedStates {
     ParameterUpdate update;
     std::shared_ptr<std::vector<Value>> no_rows;
 };
-/// Runs an operator on values that have no rows.
-ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
+/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row.
 ROWAN_IF_CALLED AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
                                        bool row_states, Attributes attributes, UpdatedType const& param,
                                        UpdatedType const& state);
+/// Runs an operator on values that have no rows.
+ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
 
 /// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
 /// optimizer has it.
@@ -91,15 +92,15 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     }
     (std::make_index_sequence<Op::updates::size - 1>{});
     constexpr bool row_states = requires { O::one_state_per_row; };
-    auto [update, no_rows] =
-        add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
+    auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
+    ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires Op::begins_with_param; }) {
         update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
             value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
         };
     }
-    update.check = [attributes, op = update.op, no_rows = std::move(no_rows)] {
+    update.check = [attributes, op = update.op, no_rows = std::move(added.no_rows)] {
         check_trains<Op>(*attributes);
         run_checked(Device{}, *op, *no_rows);
     };
@@ -121,7 +122,7 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
     return update;
 }
 
-/// layer::OptimizerOn a device, without the device.
+/// What layer::OptimizerOn<Device> has that does not depend on Device.
 class AnyOptimizer {
 public:
     /// Of an optimizer that updates all rows, by `.lazy = false` or as Lamb: replaces a row-sparse gradient by a dense

@@ -8,8 +8,10 @@
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/bfloat16.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/train/detail/gradient_sums.hpp>
@@ -14,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// layer::PartsOn a device, without the device.
+/// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
     std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step

@@ -28,7 +28,7 @@ using ReadEpoch = std::function<void(std::int64_t& epoch, std::function<bool(Fee
 
 /// train with any reader, for a net with any types.
 ROWAN_IF_CALLED Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                        TrainSettings const& options, ReadEpoch const& read);
+                                        Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read);
 
 }  // namespace detail
 
@@ -65,8 +65,9 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
             if (!take(feeds)) break;
         }
     };
-    return detail::run_training(*cost, detail::cost_type<T, Device>(), options.exec, detail::settings_of(options),
-                                std::cref(read));
+    return detail::run_training(
+        *cost, detail::cost_type<T, Device>(), options.exec, options.comm.ranks(),
+        [&options] { return detail::settings_of(options); }, std::cref(read));
 }
 
 // A mistake, which does not compile.

@@ -219,7 +219,8 @@ ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
 }
 
 ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                              TrainSettings const& options, ReadEpoch const& read) {
+                                              Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read) {
+    auto const options = before_agreement(ranks, TrainCall::train, settings);
     return TrainLoop(cost, type, exec, options).run(read);
 }
 

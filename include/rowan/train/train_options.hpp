@@ -109,7 +109,7 @@ struct TrainOptionsOn {
 
 namespace detail {
 
-/// TrainOptionsOn a device, which must outlive it, without the device.
+/// What TrainOptionsOn<Device> has, for a training that does not know Device. The options must outlive it.
 struct TrainSettings {
     AnyOptimizer optimizer;  // of parameters that optimizers does not name
     std::map<std::string_view, AnyOptimizer> optimizers;
@@ -147,7 +147,7 @@ TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
             .clip = o.clip,
             .schedule = o.schedule,
             .average = o.average,
-            .ranks = o.comm.ranks(),
+            .ranks = o.comm.shared_ranks(),
             .parts = o.parts,
             .check_every = o.check_every,
             .overlap = o.overlap,
@@ -165,6 +165,9 @@ TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
             .resume = o.resume};
 }
 ROWAN_TEMPLATE(TrainSettings settings_of(TrainOptionsOn<Cpu> const&))
+
+/// Makes them. It needs memory, so that ranks call it where they agree whether it failed.
+using MakeSettings = std::function<TrainSettings()>;
 
 }  // namespace detail
 

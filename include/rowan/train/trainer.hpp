@@ -2,11 +2,9 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/graph/backward.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/graph/value.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/train/detail/cost_type.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/train_options.hpp>
@@ -21,35 +19,18 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// What training asks of the element type of a cost, on a device.
-struct CostType {
-    GradientKernels gradients;
-    double (*first)(Value const& cost, AnyExec exec);  // the first element
-};
-template <class T, class Device>
-double cost_as_double(Value const& cost, AnyExec exec) {
-    return static_cast<double>(
-        dtype<T>::widen(first_element(exec.get<Device>(), cost.get<LoDTensor<T, Device>>().value())));
-}
-template <class T, class Device>
-CostType cost_type() {
-    return {gradient_kernels<T, Device>(), &cost_as_double<T, Device>};
-}
-ROWAN_TEMPLATE(CostType cost_type<float, Cpu>())
-ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
-
-/// A Trainer of a net with any types.
-class AnyTrainer;
+/// What a Trainer holds: an AnyTrainer.
+struct HeldTrainer;
 struct EndTrainer {
-    ROWAN_IF_CALLED void operator()(AnyTrainer* trainer) const noexcept;
+    ROWAN_IF_CALLED void operator()(HeldTrainer* trainer) const noexcept;
 };
-/// `exec` must outlive the trainer, `settings` this call.
-ROWAN_IF_CALLED std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
-                                                                     DeviceExec const& exec,
-                                                                     TrainSettings const& settings);
-ROWAN_IF_CALLED double make_step(AnyTrainer& trainer, std::span<Feeds const> batches);
-ROWAN_IF_CALLED Parameters parameters_of(AnyTrainer const& trainer);
-ROWAN_IF_CALLED std::int64_t steps_of(AnyTrainer const& trainer) noexcept;
+using TrainerOwner = std::unique_ptr<HeldTrainer, EndTrainer>;
+/// What `exec` refers to must outlive the trainer.
+ROWAN_IF_CALLED TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                          Ranks const* ranks, MakeSettings const& settings);
+ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
+ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
+ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
 
 }  // namespace detail
 
@@ -134,7 +115,7 @@ public:
 
 private:
     Device exec_;
-    std::unique_ptr<detail::AnyTrainer, detail::EndTrainer> trainer_;
+    detail::TrainerOwner trainer_;
 };
 
 }  // namespace rowan::inline v0

@@ -5,26 +5,38 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/train/detail/any_trainer.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <span>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void EndTrainer::operator()(AnyTrainer* trainer) const noexcept { delete trainer; }
+struct HeldTrainer {
+    std::optional<AnyTrainer> trainer;
+};
 
-ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTrainer, EndTrainer> make_trainer(Variable& cost, CostType const& type,
-                                                                           DeviceExec const& exec,
-                                                                           TrainSettings const& settings) {
-    return std::unique_ptr<AnyTrainer, EndTrainer>(new AnyTrainer(cost, type, exec, settings));
+ROWAN_CALLED_FUNCTION void EndTrainer::operator()(HeldTrainer* trainer) const noexcept { delete trainer; }
+
+ROWAN_CALLED_FUNCTION TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                Ranks const* ranks, MakeSettings const& settings) {
+    TrainerOwner held;
+    auto const options = before_agreement(ranks, TrainCall::trainer, [&] {
+        held.reset(new HeldTrainer);
+        return settings();
+    });
+    held->trainer.emplace(cost, type, exec, options);
+    return held;
 }
 
-ROWAN_CALLED_FUNCTION double make_step(AnyTrainer& trainer, std::span<Feeds const> batches) {
-    return trainer.step(batches, nullptr);
+ROWAN_CALLED_FUNCTION double make_step(HeldTrainer& held, std::span<Feeds const> batches) {
+    return held.trainer->step(batches, nullptr);
 }
 
-ROWAN_CALLED_FUNCTION Parameters parameters_of(AnyTrainer const& trainer) { return trainer.parameters(); }
+ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(); }
 
-ROWAN_CALLED_FUNCTION std::int64_t steps_of(AnyTrainer const& trainer) noexcept { return trainer.steps(); }
+ROWAN_CALLED_FUNCTION std::int64_t steps_of(HeldTrainer const& held) noexcept { return held.trainer->steps(); }
 
 }  // namespace rowan::inline v0::detail
 

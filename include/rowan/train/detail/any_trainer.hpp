@@ -2,9 +2,11 @@
 #pragma once
 
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/train/detail/cost_type.hpp>
 #include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/deferred_tables.hpp>
 #include <rowan/train/detail/entered.hpp>
@@ -13,8 +15,10 @@
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/feeds.hpp>
+#include <rowan/train/parameters.hpp>
 #include <rowan/train/schedule.hpp>
-#include <rowan/train/trainer.hpp>
+#include <rowan/train/train_options.hpp>
 
 #include <atomic>
 #include <cstddef>

@@ -231,6 +231,18 @@ std::int64_t agree_on(Ranks const* ranks, TrainCall call, F const& f) {
     return 0;
 }
 
+/// f(), which a rank calls before all come to an agreement: what it throws is thrown here and, as in the agreement, on
+/// all ranks.
+template <class F>
+auto before_agreement(Ranks const* ranks, TrainCall call, F const& f) {
+    try {
+        return f();
+    } catch (...) {
+        if (ranks != nullptr) ranks->agree_on(call, [](NamedValues&) { throw; });
+        throw;
+    }
+}
+
 /// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
 inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
     auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };

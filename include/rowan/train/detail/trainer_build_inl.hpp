@@ -26,7 +26,7 @@
 namespace rowan::inline v0::detail {
 
 /// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
-ROWAN_IF_CALLED void add_options(NamedValues& to, TrainSettings const& options) {
+inline void add_options(NamedValues& to, TrainSettings const& options) {
     to.add("options.parts", options.parts.count());
     to.add("options.check_every", options.check_every);
     to.add("options.overlap", std::int64_t{options.overlap});
