@@ -10612,7 +10612,7 @@ inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_seq
 namespace rowan::inline v0::detail {
 
 /// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
+ROWAN_IF_CALLED std::string kind_text(VarSpec const& spec);
 
 template <class D>
 inline constexpr std::string_view memory_text = " on a device";
@@ -10654,7 +10654,7 @@ struct kind_name<TensorArray<T, D>> {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+ROWAN_CALLED_FUNCTION std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
                              : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
@@ -11031,7 +11031,7 @@ namespace rowan::inline v0::detail {
 
 /// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
 /// errors   ShapeError if the lists do not have n parts in all
-std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
+ROWAN_IF_CALLED std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
 
 /// Row i of the result is row from[i] of x.
 template <class T, class D>
@@ -11085,7 +11085,8 @@ Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to,
+                                                           std::size_t n) {
     std::size_t targets = 0;
     for (auto const& list : to) targets += list.size();
     if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));
@@ -15065,17 +15066,17 @@ namespace rowan::inline v0::detail {
 inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
 
 /// "{.block = 64, .first = 0}", for messages.
-std::string placement_text(Placement const& placement);
+ROWAN_IF_CALLED std::string placement_text(Placement const& placement);
 
 /// The rows of a rank, ascending.
-std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+ROWAN_IF_CALLED std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
 
 /// A SelectedRows like another, with other rows: row i has the bytes at from(i).
-Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                 std::function<std::byte const*(std::size_t)> const& from);
+ROWAN_IF_CALLED Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                 std::function<std::byte const*(std::size_t)> const& from);
 
 /// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-Value own_rows(Value const& all, Partition const& partition, int rank);
+ROWAN_IF_CALLED Value own_rows(Value const& all, Partition const& partition, int rank);
 
 }  // namespace rowan::inline v0::detail
 
@@ -15087,7 +15088,7 @@ Value own_rows(Value const& all, Partition const& partition, int rank);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
+ROWAN_CALLED_FUNCTION std::string placement_text(Placement const& placement) {
     return std::string("{.block = ")
         .append(std::to_string(placement.block))
         .append(", .first = ")
@@ -15095,14 +15096,14 @@ ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
         .append("}");
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
     return rows;
 }
 
-ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                                std::function<std::byte const*(std::size_t)> const& from) {
+ROWAN_CALLED_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                       std::function<std::byte const*(std::size_t)> const& from) {
     Value made = like.with_rows(rows);
     made.row_values().write([&](std::span<std::byte> to) {
         if (to.empty()) return;
@@ -15112,7 +15113,7 @@ ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int6
     return made;
 }
 
-ROWAN_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
+ROWAN_CALLED_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
     auto const rows = all.row_numbers();
     std::vector<std::int64_t> kept, at;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -17986,6 +17987,12 @@ void each_next(Operator const& op, F const& f) {
 /// Calls f for each input that an operator, or an operator of its net, reads. See op_kernel::each_read.
 void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 
+/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle
@@ -18000,16 +18007,16 @@ bool depends_on_placeholder(Variable& v);
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
 /// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
 /// depend only on the net, not on the order in which a program created the operators.
-std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
+ROWAN_IF_CALLED std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
 /// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have
 /// in the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
-std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                              std::span<Variable* const> outer);
+ROWAN_IF_CALLED std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                              std::span<Variable* const> outer);
 
 /// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
 /// may do so at the same time.
-void name_variables(std::span<Operator* const> order);
+ROWAN_IF_CALLED void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail
 
@@ -18111,7 +18118,7 @@ std::string free_name(std::string name, Taken const& taken) {
     return name.append(std::to_string(free));
 }
 
-ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
     std::unordered_set<std::string> taken;
@@ -18156,8 +18163,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
     return names;
 }
 
-ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                                             std::span<Variable* const> outer) {
+ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                                    std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
     std::unordered_map<Variable const*, std::string*> named;
     for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
@@ -18171,7 +18178,7 @@ ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator*
     return inner;
 }
 
-ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     auto const named = [](Variable const* v) { return !v->name().empty(); };
@@ -26256,15 +26263,9 @@ struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot:
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
+// rowan/graph/detail/gradient_kernels.hpp: GradientKernels, the operators by which gradients are filled and summed.
 
 namespace rowan::inline v0::detail {
-
-/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
-inline bool all_row_sparse(std::span<Variable* const> gradients) {
-    return !gradients.empty() &&
-           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-}
 
 /// The operators by which gradients of one element type are filled, summed and made dense on a device.
 struct GradientKernels {
@@ -26277,6 +26278,48 @@ GradientKernels gradient_kernels() {
     return {dtype<T>::wire, dtype<T>::name, kernel_of<full_like_op, Device, T>::value,
             kernel_of<sum_op, Device, T>::value, kernel_of<to_dense_op, Device, T>::value};
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
+
+namespace rowan::inline v0 {
+
+/// A parameter and the variable that its gradient is written to.
+struct ParameterGradient {
+    Variable* parameter;  ///< the parameter
+    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
+};
+
+namespace detail {
+/// append_backward, with the operators of an element type.
+ROWAN_IF_CALLED std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
+                                                                Scope& scope);
+}  // namespace detail
+
+/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
+/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
+/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
+/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
+///          then is as before
+/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
+///          and sums
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
+    return detail::append_gradients(detail::gradient_kernels<T, Device>(), cost, scope);
+}
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost) {
+    return append_backward<T, Device>(cost, cost.scope());
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
+
+namespace rowan::inline v0::detail {
 
 /// Collects the gradients of variables. Those that are filled, summed or made dense have elements of one type.
 class GradientMaker {
@@ -28052,42 +28095,6 @@ ROWAN_CALLED_FUNCTION std::vector<bool> GradientMaker::needed_rules(Operator con
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
-
-namespace rowan::inline v0 {
-
-/// A parameter and the variable that its gradient is written to.
-struct ParameterGradient {
-    Variable* parameter;  ///< the parameter
-    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
-};
-
-namespace detail {
-/// append_backward, with the operators of an element type.
-ROWAN_IF_CALLED std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
-                                                                Scope& scope);
-}  // namespace detail
-
-/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
-/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
-/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
-/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
-/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
-/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
-///          then is as before
-/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
-///          and sums
-template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
-    return detail::append_gradients(detail::gradient_kernels<T, Device>(), cost, scope);
-}
-template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost) {
-    return append_backward<T, Device>(cost, cost.scope());
-}
-
-}  // namespace rowan::inline v0
 
 // rowan/graph/backward_inl.hpp: definitions of rowan/graph/backward.hpp.
 
@@ -35646,16 +35653,16 @@ struct LoopKernels {
     Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
-    Value total(AnyExec exec, std::span<Value* const> summands) const;
+    ROWAN_IF_CALLED Value total(AnyExec exec, std::span<Value* const> summands) const;
 
     /// For sums of dense values over many steps, which would be rounded to T in each: x with elements of dtype<T>::sum,
     /// the sum of two such values, and x with elements of T. Where these types are the same, x is shared.
-    Value widened(AnyExec exec, Value& x) const;
-    Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
-    Value narrowed(AnyExec exec, Value& x) const;
+    ROWAN_IF_CALLED Value widened(AnyExec exec, Value& x) const;
+    ROWAN_IF_CALLED Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
+    ROWAN_IF_CALLED Value narrowed(AnyExec exec, Value& x) const;
 
 private:
-    static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
+    ROWAN_IF_CALLED static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
@@ -35678,7 +35685,7 @@ ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     return result;
 }
 
-ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
+ROWAN_CALLED_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
@@ -35686,11 +35693,11 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     return sum_of_all;
 }
 
-ROWAN_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
+ROWAN_CALLED_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
 
-ROWAN_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
+ROWAN_CALLED_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
 
-ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
+ROWAN_CALLED_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
     if (cast == nullptr) return x.share();
     Value result;
     std::array<Value*, 1> const in{&x}, out{&result};
@@ -35698,7 +35705,7 @@ ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec,
     return result;
 }
 
-ROWAN_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
+ROWAN_CALLED_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
     Value result;
     std::array<Value*, 2> const in{&x, &y};
     std::array<Value*, 1> const out{&result};
@@ -35744,61 +35751,32 @@ public:
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;
 
-    void build();
+    ROWAN_IF_CALLED void build();
 
-    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// Creates the operators of the backward pass.
     /// errors   GraphError if an operator on the path has no gradient
-    template <class T, class Device>
-    void build_backward() {
-        if (has_backward) return;
-        try {
-            make_backward<T, Device>();
-        } catch (...) {
-            for (State& s : states) s.after_grad = s.before_grad = nullptr;
-            outer_grads.clear();
-            throw;
-        }
-    }
+    ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
-    Place place(Variable const& v) const;
+    ROWAN_IF_CALLED Place place(Variable const& v) const;
     std::size_t forward_places() const { return forward_; }
     std::size_t backward_places() const { return number_.size() - forward_; }
 
     bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
 private:
-    template <class T, class Device>
-    void make_backward() {
-        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the state of a loop");
-        auto const want = [&](Variable const& v) {
-            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
-        };
-        for (State const& s : states) want(*s.before);
-        for (Variable const* v : outer) want(*v);
-        maker.spread(order_);
-        for (State& s : states) {
-            if (!maker.wants(*s.after)) continue;
-            s.after_grad = &scope->new_var("", s.after->spec());
-            maker.add(*s.after, *s.after_grad);
-        }
-        std::size_t const first = scope->operators().size();
-        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
-        for (State& s : states) s.before_grad = maker.gradient(*s.before);
-        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        finish_backward(first);
-    }
+    ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
 
     // The operators of the scope from index `first` on are those of the backward pass.
-    void finish_backward(std::size_t first);
+    ROWAN_IF_CALLED void finish_backward(std::size_t first);
 
-    void add_outer(Variable& v);
+    ROWAN_IF_CALLED void add_outer(Variable& v);
 
-    void name_and_count(std::span<Operator* const> order);
+    ROWAN_IF_CALLED void name_and_count(std::span<Operator* const> order);
 
-    Op places_of(Operator const& op) const;
+    ROWAN_IF_CALLED Op places_of(Operator const& op) const;
 
     // Finds after which operator each value can be cleared, and which operators may run in place.
-    void find_uses();
+    ROWAN_IF_CALLED void find_uses();
 
     std::vector<Operator*> order_;
     std::unordered_map<Variable const*, std::size_t> number_, outer_number_;
@@ -35840,13 +35818,45 @@ inline constexpr op_kernel const& static_kernel = detail::whole_kernel<detail::s
 // rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <ranges>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void LoopNet::build() {
+ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernels) {
+    if (has_backward) return;
+    try {
+        make_backward(kernels);
+    } catch (...) {
+        for (State& s : states) s.after_grad = s.before_grad = nullptr;
+        outer_grads.clear();
+        throw;
+    }
+}
+
+ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
+    GradientMaker maker(kernels, *scope, "the state of a loop");
+    auto const want = [&](Variable const& v) {
+        if (v.spec().dtype == kernels.dtype) maker.want(v);
+    };
+    for (State const& s : states) want(*s.before);
+    for (Variable const* v : outer) want(*v);
+    maker.spread(order_);
+    for (State& s : states) {
+        if (!maker.wants(*s.after)) continue;
+        s.after_grad = &scope->new_var("", s.after->spec());
+        maker.add(*s.after, *s.after_grad);
+    }
+    std::size_t const first = scope->operators().size();
+    for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+    for (State& s : states) s.before_grad = maker.gradient(*s.before);
+    for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+    finish_backward(first);
+}
+
+ROWAN_CALLED_FUNCTION void LoopNet::build() {
     std::vector<Variable*> targets{condition};
     std::size_t const first = trace(targets, scope).size();
     for (State const& s : states) targets.push_back(s.after);
@@ -35865,13 +35875,13 @@ ROWAN_FUNCTION void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
 
-ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     auto order = order_;
@@ -35882,24 +35892,24 @@ ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     find_uses();
 }
 
-ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
+ROWAN_CALLED_FUNCTION void LoopNet::add_outer(Variable& v) {
     if (&v.scope() != scope && outer_number_.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
-ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
     auto names = name_inner_variables(order, *scope, outer);
     if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
 }
 
-ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+ROWAN_CALLED_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
     Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
 }
 
-ROWAN_FUNCTION void LoopNet::find_uses() {
+ROWAN_CALLED_FUNCTION void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };
@@ -36209,7 +36219,7 @@ struct StepNet {
 
     /// Finds the operators and the outer variables that they read.
     /// errors   GraphError if there is a cycle
-    void build();
+    ROWAN_IF_CALLED void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
@@ -36226,71 +36236,33 @@ struct StepNet {
     bool has_unknown_width() const;
 
     /// The place of a variable of the step or of `outer`.
-    Place place(Variable const& v) const;
+    ROWAN_IF_CALLED Place place(Variable const& v) const;
     std::size_t places() const { return number_.size(); }
     std::size_t forward_places = 0;  // numbers from here on belong to the backward pass
 
-    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// Creates the operators of the backward pass.
     /// errors   GraphError if an operator on the path has no gradient
-    template <class T, class Device>
-    void build_backward() {
-        if (out_grad != nullptr) return;
-        try {
-            make_backward<T, Device>();
-        } catch (...) {
-            out_grad = nullptr;
-            outer_grads.clear();
-            throw;
-        }
-    }
+    ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
 private:
-    template <class T, class Device>
-    void make_backward() {
-        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the result of a step");
-        auto const want = [&](Variable const& v) {
-            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
-        };
-        want(*x);
-        for (Memory const& m : memories) want(*m.before);
-        for (Variable const* v : outer) want(*v);
-        for (Static const& s : statics) want(*s.value);
-        maker.spread(order_);
-        out_grad = new_gradient(*out);
-        maker.add(*out, *out_grad);
-        for (Memory& m : memories) {
-            m.after_grad = new_gradient(*m.after);
-            maker.add(*m.after, *m.after_grad);
-        }
-        std::size_t const first = scope->operators().size();
-        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
-        for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
-        for (Static& s : statics) s.grad = maker.gradient(*s.value);
-        x_grad = maker.gradient(*x);
-        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
-        for (Variable const* v : of_a_step_) {
-            for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
-        }
-        finish_backward(first, stepwise);
-    }
+    ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
 
     // Creates a gradient variable that has a row for each sequence of the step.
-    Variable* new_gradient(Variable const& of);
+    ROWAN_IF_CALLED Variable* new_gradient(Variable const& of);
 
     // The operators of the scope from index `first` on are those of the backward pass.
-    void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
+    ROWAN_IF_CALLED void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
-    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
+    ROWAN_IF_CALLED static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
     // `loop`: values that are not available before the loop. `needed`: values that the next step needs. `stepwise`:
     // values that must be computed step by step. `may_sum`: whether sums over rows may run for all steps at once.
-    Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
-                  std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
-                  bool may_sum);
+    ROWAN_IF_CALLED Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                  std::unordered_set<Variable const*> needed,
+                                  std::unordered_set<Variable const*> const& stepwise, bool may_sum);
 
-    bool reads_rows(Operator const& op) const;
-    bool reads_static(Operator const& op) const;
+    ROWAN_IF_CALLED bool reads_rows(Operator const& op) const;
+    ROWAN_IF_CALLED bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
         return !reads_rows(op) ||
@@ -36301,7 +36273,7 @@ private:
     bool fits(Operator const& op, bool may_sum) const;
 
     // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
-    void name_and_count(std::span<Operator* const> order);
+    ROWAN_IF_CALLED void name_and_count(std::span<Operator* const> order);
 
     std::vector<Operator*> marks_;                   // of the static inputs
     std::vector<Operator*> order_;                   // all others
@@ -36317,12 +36289,53 @@ private:
 // rowan/graph/detail/step_net_inl.hpp: definitions of rowan/graph/detail/step_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <algorithm>
 #include <ranges>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void StepNet::build() {
+ROWAN_CALLED_FUNCTION void StepNet::build_backward(GradientKernels const& kernels) {
+    if (out_grad != nullptr) return;
+    try {
+        make_backward(kernels);
+    } catch (...) {
+        out_grad = nullptr;
+        outer_grads.clear();
+        throw;
+    }
+}
+
+ROWAN_CALLED_FUNCTION void StepNet::make_backward(GradientKernels const& kernels) {
+    GradientMaker maker(kernels, *scope, "the result of a step");
+    auto const want = [&](Variable const& v) {
+        if (v.spec().dtype == kernels.dtype) maker.want(v);
+    };
+    want(*x);
+    for (Memory const& m : memories) want(*m.before);
+    for (Variable const* v : outer) want(*v);
+    for (Static const& s : statics) want(*s.value);
+    maker.spread(order_);
+    out_grad = new_gradient(*out);
+    maker.add(*out, *out_grad);
+    for (Memory& m : memories) {
+        m.after_grad = new_gradient(*m.after);
+        maker.add(*m.after, *m.after_grad);
+    }
+    std::size_t const first = scope->operators().size();
+    for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+    for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
+    for (Static& s : statics) s.grad = maker.gradient(*s.value);
+    x_grad = maker.gradient(*x);
+    for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+    std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
+    for (Variable const* v : of_a_step_) {
+        for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
+    }
+    finish_backward(first, stepwise);
+}
+
+ROWAN_CALLED_FUNCTION void StepNet::build() {
     std::vector<Variable*> targets{out};
     for (Memory const& m : memories) targets.push_back(m.after);
     auto order = trace(targets, scope);
@@ -36363,7 +36376,7 @@ ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
     });
 }
 
-ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION Place StepNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     return {rows_.contains(&v)        ? Place::rows
             : of_a_step_.contains(&v) ? Place::of_a_step
@@ -36371,13 +36384,14 @@ ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
             number_.at(&v)};
 }
 
-ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
+ROWAN_CALLED_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
     Variable& made = scope->new_var("", of.spec());
     rows_.insert(&made);
     return &made;
 }
 
-ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
+ROWAN_CALLED_FUNCTION void StepNet::finish_backward(std::size_t first,
+                                                    std::unordered_set<Variable const*> const& stepwise) {
     std::unordered_set<Variable const*> loop, needed;
     for (Memory const& m : memories) {
         loop.insert(m.after_grad);
@@ -36395,7 +36409,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
     name_and_count(order);
 }
 
-ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+ROWAN_CALLED_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
         if (!op->kernel->is<sum_op>()) continue;
@@ -36403,9 +36417,9 @@ ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<
     }
 }
 
-ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
-                                      std::unordered_set<Variable const*> needed,
-                                      std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
+ROWAN_CALLED_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                             std::unordered_set<Variable const*> needed,
+                                             std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
     std::vector<Operator*> rest;
     Phases result;
     auto const in_loop = [&](Operator const& op) {
@@ -36452,11 +36466,11 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
     return result;
 }
 
-ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
+ROWAN_CALLED_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
     return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
 }
 
-ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
+ROWAN_CALLED_FUNCTION bool StepNet::reads_static(Operator const& op) const {
     return std::ranges::any_of(op.inputs,
                                [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
@@ -36471,7 +36485,7 @@ ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     return reads_rows(op);
 }
 
-ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
     auto named = marks_;
     named.insert(named.end(), order.begin(), order.end());
@@ -36512,10 +36526,10 @@ struct RnnPart {
 
     /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
     /// sequence.
-    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
+    ROWAN_IF_CALLED void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
 
     /// Resizes to the values of `variables` variables; those from number `from` on become empty.
-    void make_room(std::size_t variables, std::size_t from);
+    ROWAN_IF_CALLED void make_room(std::size_t variables, std::size_t from);
 
     static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
         values.resize(std::min(values.size(), from));
@@ -36806,7 +36820,7 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
+ROWAN_CALLED_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
     sequences.clear();
     elements.clear();
     starts.assign(1, 0);
@@ -36822,7 +36836,7 @@ ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std:
     }
 }
 
-ROWAN_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) {
+ROWAN_CALLED_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) {
     steps.resize(count());
     make_room(packed, variables, from);
     for (auto& step : steps) make_room(step, variables, from);
@@ -37686,10 +37700,10 @@ namespace rowan::inline v0::detail {
 static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and this machine is not");
 
 /// errors   FormatError unless at least n bytes are left
-void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
+ROWAN_IF_CALLED void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
 /// errors   FormatError if any bytes are left
-void check_end(char const* field, std::uint64_t left, std::uint64_t position);
+ROWAN_IF_CALLED void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
 /// A position in untrusted bytes. Every size is compared with the number of bytes left before anything is read.
 class ByteReader {
@@ -37736,12 +37750,12 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
+ROWAN_CALLED_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
     if (n <= left) return;
     throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
 }
 
-ROWAN_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
+ROWAN_CALLED_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
     if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
 }
 
@@ -37769,22 +37783,22 @@ namespace rowan::inline v0::detail {
 
 /// The system calls that file functions use. Tests replace them with ones that fail.
 struct PosixFiles {
-    static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
-    static int open(char const* path, int flags, mode_t mode);
-    static ssize_t write(int file, void const* bytes, std::size_t n);
-    static int fsync(int file);
-    static int close(int file);
-    static int rename(char const* from, char const* to);
-    static int unlink(char const* path);
-    static int lstat(char const* path, struct stat& about);
-    static int fstat(int file, struct stat& about);
-    static ssize_t readlink(char const* path, char* to, std::size_t n);
-    static int flock(int file, int operation);
-    static int fchown(int file, uid_t owner, gid_t group);
-    static int fchmod(int file, mode_t mode);
+    ROWAN_IF_CALLED static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
+    ROWAN_IF_CALLED static int open(char const* path, int flags, mode_t mode);
+    ROWAN_IF_CALLED static ssize_t write(int file, void const* bytes, std::size_t n);
+    ROWAN_IF_CALLED static int fsync(int file);
+    ROWAN_IF_CALLED static int close(int file);
+    ROWAN_IF_CALLED static int rename(char const* from, char const* to);
+    ROWAN_IF_CALLED static int unlink(char const* path);
+    ROWAN_IF_CALLED static int lstat(char const* path, struct stat& about);
+    ROWAN_IF_CALLED static int fstat(int file, struct stat& about);
+    ROWAN_IF_CALLED static ssize_t readlink(char const* path, char* to, std::size_t n);
+    ROWAN_IF_CALLED static int flock(int file, int operation);
+    ROWAN_IF_CALLED static int fchown(int file, uid_t owner, gid_t group);
+    ROWAN_IF_CALLED static int fchmod(int file, mode_t mode);
 };
 
-[[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
+ROWAN_IF_CALLED [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
 /// Repeats a system call while it fails with EINTR.
 template <class Call>
@@ -37800,19 +37814,19 @@ std::string checked_path(char const* operation, std::string path);
 
 /// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than
 ///          200 bytes, or has a slash or NUL
-void check_file_name(std::string const& name);
+ROWAN_IF_CALLED void check_file_name(std::string const& name);
 
 /// The folder of a path, with a slash at its end.
-std::string folder_of(std::string const& path);
+ROWAN_IF_CALLED std::string folder_of(std::string const& path);
 
 /// The path of a new temporary file or folder in a folder. The name is short and cannot be guessed.
-std::string temporary_path(std::string const& folder);
+ROWAN_IF_CALLED std::string temporary_path(std::string const& folder);
 
 /// Removes a file, or a folder of files.
-void remove_temporary(std::string const& path);
+ROWAN_IF_CALLED void remove_temporary(std::string const& path);
 
 /// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
-void remove_abandoned(std::string const& folder);
+ROWAN_IF_CALLED void remove_abandoned(std::string const& folder);
 
 /// Locks a file or folder. Returns whether nobody else had locked it. On a file system without locks it is true.
 /// errors   IoError if a system call fails
@@ -37847,7 +37861,7 @@ void keep_rights(int file, std::string const& path, struct stat const& of) {
 class InputFile {
 public:
     /// errors   IoError if it cannot be opened or is not a regular file
-    explicit InputFile(std::string path);
+    ROWAN_IF_CALLED explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
     ~InputFile();
@@ -37896,12 +37910,12 @@ struct OpenedFile {
 };
 
 /// Reads a whole file.
-Buffer<std::byte> read_file(std::string const& path);
+ROWAN_IF_CALLED Buffer<std::byte> read_file(std::string const& path);
 
 /// Makes `copy` hold what a file holds, atomically: as another name of it where the file system has links. Nothing if
 /// there is no such file.
 /// errors   IoError if a system call fails
-void keep_file(std::string const& path, std::string const& copy);
+ROWAN_IF_CALLED void keep_file(std::string const& path, std::string const& copy);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
 /// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
@@ -38001,7 +38015,7 @@ private:
 };
 
 /// Writes a whole file atomically.
-void write_file(std::string const& path, std::span<std::byte const> bytes);
+ROWAN_IF_CALLED void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail
 
@@ -38016,37 +38030,43 @@ void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ssize_t PosixFiles::pread(int file, void* to, std::size_t n, off_t offset) {
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::pread(int file, void* to, std::size_t n, off_t offset) {
     return ::pread(file, to, n, offset);
 }
 
-ROWAN_FUNCTION int PosixFiles::open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+ROWAN_CALLED_FUNCTION int PosixFiles::open(char const* path, int flags, mode_t mode) {
+    return ::open(path, flags, mode);
+}
 
-ROWAN_FUNCTION ssize_t PosixFiles::write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::write(int file, void const* bytes, std::size_t n) {
+    return ::write(file, bytes, n);
+}
 
-ROWAN_FUNCTION int PosixFiles::fsync(int file) { return ::fsync(file); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fsync(int file) { return ::fsync(file); }
 
-ROWAN_FUNCTION int PosixFiles::close(int file) { return ::close(file); }
+ROWAN_CALLED_FUNCTION int PosixFiles::close(int file) { return ::close(file); }
 
-ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return ::rename(from, to); }
+ROWAN_CALLED_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return ::rename(from, to); }
 
-ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
+ROWAN_CALLED_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
 
-ROWAN_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
+ROWAN_CALLED_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
 
-ROWAN_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
 
-ROWAN_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
     return ::readlink(path, to, n);
 }
 
-ROWAN_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
+ROWAN_CALLED_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
 
-ROWAN_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) {
+    return ::fchown(file, owner, group);
+}
 
-ROWAN_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
 
-ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
+ROWAN_CALLED_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
@@ -38062,7 +38082,7 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
     return path;
 }
 
-ROWAN_FUNCTION void check_file_name(std::string const& name) {
+ROWAN_CALLED_FUNCTION void check_file_name(std::string const& name) {
     auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
@@ -38070,7 +38090,7 @@ ROWAN_FUNCTION void check_file_name(std::string const& name) {
         refuse("has a character that is not allowed in file names");
 }
 
-ROWAN_FUNCTION std::string folder_of(std::string const& path) {
+ROWAN_CALLED_FUNCTION std::string folder_of(std::string const& path) {
     std::size_t const slash = path.rfind('/');
     return slash == path.npos ? "./" : path.substr(0, slash + 1);
 }
@@ -38078,7 +38098,7 @@ ROWAN_FUNCTION std::string folder_of(std::string const& path) {
 inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "0123456789abcdef";
 inline constexpr std::size_t temporary_digits = 16;
 
-ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
+ROWAN_CALLED_FUNCTION std::string temporary_path(std::string const& folder) {
     std::array<unsigned char, temporary_digits> random;
     if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
     std::string path = folder;
@@ -38095,13 +38115,13 @@ void for_each_entry(std::string const& folder, Visit const& visit) {
     while (dirent const* const entry = ::readdir(list.get())) visit(std::string_view(entry->d_name));
 }
 
-ROWAN_FUNCTION void remove_temporary(std::string const& path) {
+ROWAN_CALLED_FUNCTION void remove_temporary(std::string const& path) {
     if (::unlink(path.c_str()) == 0 || errno != EISDIR) return;
     for_each_entry(path, [&](std::string_view name) { ::unlink(std::string(path).append("/").append(name).c_str()); });
     ::rmdir(path.c_str());
 }
 
-ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
+ROWAN_CALLED_FUNCTION void remove_abandoned(std::string const& folder) {
     for_each_entry(folder, [&](std::string_view name) {
         if (!name.starts_with(temporary_prefix) || name.size() != temporary_prefix.size() + temporary_digits ||
             name.find_first_not_of(hex_digits, temporary_prefix.size()) != name.npos)
@@ -38114,7 +38134,7 @@ ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
     });
 }
 
-ROWAN_FUNCTION InputFile::InputFile(std::string path)
+ROWAN_CALLED_FUNCTION InputFile::InputFile(std::string path)
     : path_(checked_path("open", std::move(path))),
       // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
@@ -38140,14 +38160,14 @@ ROWAN_FUNCTION std::shared_ptr<std::byte> InputFile::map(std::uint64_t offset, s
     return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
 }
 
-ROWAN_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
+ROWAN_CALLED_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
     InputFile const file(path);
     Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
     file.read(0, bytes);
     return bytes;
 }
 
-ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
+ROWAN_CALLED_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
     for (;;) {
         auto const name = temporary_path(folder_of(copy));
         if (::link(path.c_str(), name.c_str()) != 0) {
@@ -38162,7 +38182,7 @@ ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) 
     }
 }
 
-ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
     AtomicFile<> file(path);
     file.write(bytes);
     file.commit();
@@ -38250,7 +38270,7 @@ inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's limit
 
 /// Parses the text of a header, which begins at `offset` in the file.
 /// errors   FormatError if it is not in the form that NumPy writes
-NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
+ROWAN_IF_CALLED NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
 /// Reads everything before the elements.
 template <class Reader>
@@ -38450,7 +38470,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
     return dims;
 }
 
-ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+ROWAN_CALLED_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
     return NpyParser(text, offset).header();
 }
 
@@ -38647,10 +38667,10 @@ ROWAN_FUNCTION NpyHeader describe_npy(std::string const& path) {
 namespace rowan::inline v0::detail {
 
 /// The text of an error, behind its place and field.
-std::string reason_of(FormatError const& error);
+ROWAN_IF_CALLED std::string reason_of(FormatError const& error);
 
 /// The error of a file among several, whose field then begins with the path.
-FormatError error_in(std::string const& path, FormatError const& error);
+ROWAN_IF_CALLED FormatError error_in(std::string const& path, FormatError const& error);
 
 /// Calls f, which reads a file among several.
 /// errors   those of f; a FormatError names the file
@@ -38672,13 +38692,13 @@ auto naming_file(std::string const& path, F const& f) -> decltype(f()) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string reason_of(FormatError const& error) {
+ROWAN_CALLED_FUNCTION std::string reason_of(FormatError const& error) {
     std::string const what = error.what(),  // `byte offset: field reason`
         head = std::string("byte ").append(std::to_string(error.offset())).append(": ").append(error.field());
     return what.starts_with(head + " ") ? what.substr(head.size() + 1) : what;
 }
 
-ROWAN_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+ROWAN_CALLED_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
     if (error.field() == path) return error;  // it names the file already
     return {error.offset(), std::string(path).append(": ").append(error.field()), reason_of(error)};
 }
@@ -55715,7 +55735,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
     op.inner_names = net.outer_names;
-    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    op.build_backward = [&net] { net.build_backward(rowan::detail::gradient_kernels<R, Device>()); };
     return op;
 }
 
@@ -55857,7 +55877,7 @@ Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, V
     Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
     op.inner_names = names_in(*block);
     op.build_backward = [block = block.get()] {
-        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
+        for (auto& branch : block->branches) branch.net.build_backward(rowan::detail::gradient_kernels<R, Device>());
     };
     return op;
 }
@@ -56782,18 +56802,20 @@ using state_t = std::conditional_t<!std::is_void_v<State>, State, std::condition
 
 /// A block with an empty scope within `outside`, for the steps of the sequences of x.
 /// errors   ShapeError if x has no levels; ValueError if it does not have that level
-std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
+ROWAN_IF_CALLED std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                        layer::RnnOptions const& options);
 
 /// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
 /// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
 ///          ValueError if a memory has no size, or both a size and an initial state
-std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
-                                    std::vector<Variable*>& inputs);
+ROWAN_IF_CALLED std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                    VarSpec const& state, std::vector<Variable*>& inputs);
 
 /// Completes the net of a step with its output and the states after it.
 /// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
 ///          each sequence
-void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
+ROWAN_IF_CALLED void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                              std::span<Variable* const> after);
 
 /// Checks the type of a step of a recurrent layer: of its arguments and of its result.
 template <class F, class X, class States, class Step>
@@ -56836,7 +56858,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
     op.inner_names = block->net.outer_names;
-    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
+    op.build_backward = [&net = block->net] { net.build_backward(rowan::detail::gradient_kernels<R, Device>()); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
@@ -56853,8 +56875,8 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
-                                                       layer::RnnOptions const& options) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                              layer::RnnOptions const& options) {
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
@@ -56872,8 +56894,8 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     return block;
 }
 
-ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
-                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                          VarSpec const& state, std::vector<Variable*>& inputs) {
     std::vector<Variable*> before;
     for (layer::Memory const& memory : memories) {
         Variable* const boot = memory.like.get();
@@ -56895,8 +56917,8 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
     return before;
 }
 
-ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
-                             std::span<Variable* const> after) {
+ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                                    std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
         throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
@@ -57698,17 +57720,18 @@ class StepProgram {
 public:
     /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
     ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
-    explicit StepProgram(Variable& result);
+    ROWAN_IF_CALLED explicit StepProgram(Variable& result);
 
     std::span<Variable* const> memories() const { return memories_; }
 
     /// Infers the specs of the memories from that of the input.
     /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
-    std::vector<VarSpec> memory_specs(VarSpec const& input) const;
+    ROWAN_IF_CALLED std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
     /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
     /// step.
-    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
+    ROWAN_IF_CALLED std::pair<Variable*, std::vector<Variable*>> replay(Variable& input,
+                                                                        std::span<Variable* const> before) const;
 
 private:
     Variable& result_;
@@ -57729,7 +57752,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
+ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {
         bool inside = false;
@@ -57758,7 +57781,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
     if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
     std::unordered_map<Variable const*, VarSpec> specs;
     for (Variable const* v : inputs_) specs.emplace(v, input);
     for (Variable const* v : memories_) specs.emplace(v, v->spec());
@@ -57782,7 +57805,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
     return result;
 }
 
-ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
     Variable& input, std::span<Variable* const> before) const {
     std::unordered_map<Variable const*, Variable*> now;
     for (Variable const* v : inputs_) now.emplace(v, &input);

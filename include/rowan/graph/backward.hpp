@@ -1,7 +1,7 @@
 // rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
 #pragma once
 
-#include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/gradient_kernels.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <vector>

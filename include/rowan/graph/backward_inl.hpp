@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/graph/detail/gradient_maker.hpp>
 #include <rowan/graph/detail/trace.hpp>
 
 #include <array>

@@ -40,7 +40,7 @@ Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, V
     Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
     op.inner_names = names_in(*block);
     op.build_backward = [block = block.get()] {
-        for (auto& branch : block->branches) branch.net.template build_backward<R, Device>();
+        for (auto& branch : block->branches) branch.net.build_backward(rowan::detail::gradient_kernels<R, Device>());
     };
     return op;
 }

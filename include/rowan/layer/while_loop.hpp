@@ -77,7 +77,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
     op.inner_names = net.outer_names;
-    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    op.build_backward = [&net] { net.build_backward(rowan::detail::gradient_kernels<R, Device>()); };
     return op;
 }
 

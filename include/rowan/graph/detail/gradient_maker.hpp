@@ -1,42 +1,19 @@
 // rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
 #pragma once
 
+#include <rowan/graph/detail/gradient_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/elementwise/full_like.hpp>
-#include <rowan/op/elementwise/sum.hpp>
-#include <rowan/op/table/to_dense.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
-inline bool all_row_sparse(std::span<Variable* const> gradients) {
-    return !gradients.empty() &&
-           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-}
-
-/// The operators by which gradients of one element type are filled, summed and made dense on a device.
-struct GradientKernels {
-    std::int32_t dtype;  ///< dtype<T>::wire
-    std::string_view name;
-    op_kernel const &fill, &sum, &to_dense;
-};
-template <class T, class Device>
-GradientKernels gradient_kernels() {
-    return {dtype<T>::wire, dtype<T>::name, kernel_of<full_like_op, Device, T>::value,
-            kernel_of<sum_op, Device, T>::value, kernel_of<to_dense_op, Device, T>::value};
-}
 
 /// Collects the gradients of variables. Those that are filled, summed or made dense have elements of one type.
 class GradientMaker {

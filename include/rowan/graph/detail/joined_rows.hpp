@@ -15,7 +15,7 @@ namespace rowan::inline v0::detail {
 
 /// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
 /// errors   ShapeError if the lists do not have n parts in all
-std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
+ROWAN_IF_CALLED std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
 
 /// Row i of the result is row from[i] of x.
 template <class T, class D>

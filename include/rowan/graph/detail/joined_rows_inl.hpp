@@ -8,7 +8,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to,
+                                                           std::size_t n) {
     std::size_t targets = 0;
     for (auto const& list : to) targets += list.size();
     if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));

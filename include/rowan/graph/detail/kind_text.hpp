@@ -12,7 +12,7 @@
 namespace rowan::inline v0::detail {
 
 /// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
+ROWAN_IF_CALLED std::string kind_text(VarSpec const& spec);
 
 template <class D>
 inline constexpr std::string_view memory_text = " on a device";

@@ -68,16 +68,16 @@ struct LoopKernels {
     Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
-    Value total(AnyExec exec, std::span<Value* const> summands) const;
+    ROWAN_IF_CALLED Value total(AnyExec exec, std::span<Value* const> summands) const;
 
     /// For sums of dense values over many steps, which would be rounded to T in each: x with elements of dtype<T>::sum,
     /// the sum of two such values, and x with elements of T. Where these types are the same, x is shared.
-    Value widened(AnyExec exec, Value& x) const;
-    Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
-    Value narrowed(AnyExec exec, Value& x) const;
+    ROWAN_IF_CALLED Value widened(AnyExec exec, Value& x) const;
+    ROWAN_IF_CALLED Value sum_of_widened(AnyExec exec, Value& x, Value& y) const;
+    ROWAN_IF_CALLED Value narrowed(AnyExec exec, Value& x) const;
 
 private:
-    static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
+    ROWAN_IF_CALLED static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())

@@ -16,7 +16,7 @@ ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     return result;
 }
 
-ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
+ROWAN_CALLED_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
@@ -24,11 +24,11 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     return sum_of_all;
 }
 
-ROWAN_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
+ROWAN_CALLED_FUNCTION Value LoopKernels::widened(AnyExec exec, Value& x) const { return converted(widen, exec, x); }
 
-ROWAN_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
+ROWAN_CALLED_FUNCTION Value LoopKernels::narrowed(AnyExec exec, Value& x) const { return converted(narrow, exec, x); }
 
-ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
+ROWAN_CALLED_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec, Value& x) {
     if (cast == nullptr) return x.share();
     Value result;
     std::array<Value*, 1> const in{&x}, out{&result};
@@ -36,7 +36,7 @@ ROWAN_FUNCTION Value LoopKernels::converted(op_kernel const* cast, AnyExec exec,
     return result;
 }
 
-ROWAN_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
+ROWAN_CALLED_FUNCTION Value LoopKernels::sum_of_widened(AnyExec exec, Value& x, Value& y) const {
     Value result;
     std::array<Value*, 2> const in{&x, &y};
     std::array<Value*, 1> const out{&result};

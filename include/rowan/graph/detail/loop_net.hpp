@@ -1,7 +1,7 @@
 // rowan/graph/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
 #pragma once
 
-#include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/gradient_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
@@ -43,61 +43,32 @@ public:
     std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;
 
-    void build();
+    ROWAN_IF_CALLED void build();
 
-    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// Creates the operators of the backward pass.
     /// errors   GraphError if an operator on the path has no gradient
-    template <class T, class Device>
-    void build_backward() {
-        if (has_backward) return;
-        try {
-            make_backward<T, Device>();
-        } catch (...) {
-            for (State& s : states) s.after_grad = s.before_grad = nullptr;
-            outer_grads.clear();
-            throw;
-        }
-    }
+    ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
-    Place place(Variable const& v) const;
+    ROWAN_IF_CALLED Place place(Variable const& v) const;
     std::size_t forward_places() const { return forward_; }
     std::size_t backward_places() const { return number_.size() - forward_; }
 
     bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
 private:
-    template <class T, class Device>
-    void make_backward() {
-        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the state of a loop");
-        auto const want = [&](Variable const& v) {
-            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
-        };
-        for (State const& s : states) want(*s.before);
-        for (Variable const* v : outer) want(*v);
-        maker.spread(order_);
-        for (State& s : states) {
-            if (!maker.wants(*s.after)) continue;
-            s.after_grad = &scope->new_var("", s.after->spec());
-            maker.add(*s.after, *s.after_grad);
-        }
-        std::size_t const first = scope->operators().size();
-        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
-        for (State& s : states) s.before_grad = maker.gradient(*s.before);
-        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        finish_backward(first);
-    }
+    ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
 
     // The operators of the scope from index `first` on are those of the backward pass.
-    void finish_backward(std::size_t first);
+    ROWAN_IF_CALLED void finish_backward(std::size_t first);
 
-    void add_outer(Variable& v);
+    ROWAN_IF_CALLED void add_outer(Variable& v);
 
-    void name_and_count(std::span<Operator* const> order);
+    ROWAN_IF_CALLED void name_and_count(std::span<Operator* const> order);
 
-    Op places_of(Operator const& op) const;
+    ROWAN_IF_CALLED Op places_of(Operator const& op) const;
 
     // Finds after which operator each value can be cleared, and which operators may run in place.
-    void find_uses();
+    ROWAN_IF_CALLED void find_uses();
 
     std::vector<Operator*> order_;
     std::unordered_map<Variable const*, std::size_t> number_, outer_number_;

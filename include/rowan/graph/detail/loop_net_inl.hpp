@@ -5,13 +5,46 @@
 #include <rowan/graph/static_input.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/detail/gradient_maker.hpp>
+
 #include <algorithm>
 #include <ranges>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void LoopNet::build() {
+ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernels) {
+    if (has_backward) return;
+    try {
+        make_backward(kernels);
+    } catch (...) {
+        for (State& s : states) s.after_grad = s.before_grad = nullptr;
+        outer_grads.clear();
+        throw;
+    }
+}
+
+ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
+    GradientMaker maker(kernels, *scope, "the state of a loop");
+    auto const want = [&](Variable const& v) {
+        if (v.spec().dtype == kernels.dtype) maker.want(v);
+    };
+    for (State const& s : states) want(*s.before);
+    for (Variable const* v : outer) want(*v);
+    maker.spread(order_);
+    for (State& s : states) {
+        if (!maker.wants(*s.after)) continue;
+        s.after_grad = &scope->new_var("", s.after->spec());
+        maker.add(*s.after, *s.after_grad);
+    }
+    std::size_t const first = scope->operators().size();
+    for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+    for (State& s : states) s.before_grad = maker.gradient(*s.before);
+    for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+    finish_backward(first);
+}
+
+ROWAN_CALLED_FUNCTION void LoopNet::build() {
     std::vector<Variable*> targets{condition};
     std::size_t const first = trace(targets, scope).size();
     for (State const& s : states) targets.push_back(s.after);
@@ -30,13 +63,13 @@ ROWAN_FUNCTION void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
 
-ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     auto order = order_;
@@ -47,24 +80,24 @@ ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     find_uses();
 }
 
-ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
+ROWAN_CALLED_FUNCTION void LoopNet::add_outer(Variable& v) {
     if (&v.scope() != scope && outer_number_.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
-ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
     auto names = name_inner_variables(order, *scope, outer);
     if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
 }
 
-ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+ROWAN_CALLED_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
     Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
 }
 
-ROWAN_FUNCTION void LoopNet::find_uses() {
+ROWAN_CALLED_FUNCTION void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };

@@ -26,10 +26,10 @@ struct RnnPart {
 
     /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
     /// sequence.
-    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
+    ROWAN_IF_CALLED void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
 
     /// Resizes to the values of `variables` variables; those from number `from` on become empty.
-    void make_room(std::size_t variables, std::size_t from);
+    ROWAN_IF_CALLED void make_room(std::size_t variables, std::size_t from);
 
     static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
         values.resize(std::min(values.size(), from));

@@ -277,7 +277,7 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
+ROWAN_CALLED_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
     sequences.clear();
     elements.clear();
     starts.assign(1, 0);
@@ -293,7 +293,7 @@ ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std:
     }
 }
 
-ROWAN_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) {
+ROWAN_CALLED_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) {
     steps.resize(count());
     make_room(packed, variables, from);
     for (auto& step : steps) make_room(step, variables, from);

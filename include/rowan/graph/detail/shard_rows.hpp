@@ -19,17 +19,17 @@ namespace rowan::inline v0::detail {
 inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
 
 /// "{.block = 64, .first = 0}", for messages.
-std::string placement_text(Placement const& placement);
+ROWAN_IF_CALLED std::string placement_text(Placement const& placement);
 
 /// The rows of a rank, ascending.
-std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+ROWAN_IF_CALLED std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
 
 /// A SelectedRows like another, with other rows: row i has the bytes at from(i).
-Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                 std::function<std::byte const*(std::size_t)> const& from);
+ROWAN_IF_CALLED Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                 std::function<std::byte const*(std::size_t)> const& from);
 
 /// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-Value own_rows(Value const& all, Partition const& partition, int rank);
+ROWAN_IF_CALLED Value own_rows(Value const& all, Partition const& partition, int rank);
 
 }  // namespace rowan::inline v0::detail
 

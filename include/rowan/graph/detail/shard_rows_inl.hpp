@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
+ROWAN_CALLED_FUNCTION std::string placement_text(Placement const& placement) {
     return std::string("{.block = ")
         .append(std::to_string(placement.block))
         .append(", .first = ")
@@ -18,14 +18,14 @@ ROWAN_FUNCTION std::string placement_text(Placement const& placement) {
         .append("}");
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
     std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
     return rows;
 }
 
-ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                                std::function<std::byte const*(std::size_t)> const& from) {
+ROWAN_CALLED_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                       std::function<std::byte const*(std::size_t)> const& from) {
     Value made = like.with_rows(rows);
     made.row_values().write([&](std::span<std::byte> to) {
         if (to.empty()) return;
@@ -35,7 +35,7 @@ ROWAN_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int6
     return made;
 }
 
-ROWAN_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
+ROWAN_CALLED_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
     auto const rows = all.row_numbers();
     std::vector<std::int64_t> kept, at;
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,7 +1,7 @@
 // rowan/graph/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 #pragma once
 
-#include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/gradient_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/static_input.hpp>
@@ -72,7 +72,7 @@ struct StepNet {
 
     /// Finds the operators and the outer variables that they read.
     /// errors   GraphError if there is a cycle
-    void build();
+    ROWAN_IF_CALLED void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
@@ -89,71 +89,33 @@ struct StepNet {
     bool has_unknown_width() const;
 
     /// The place of a variable of the step or of `outer`.
-    Place place(Variable const& v) const;
+    ROWAN_IF_CALLED Place place(Variable const& v) const;
     std::size_t places() const { return number_.size(); }
     std::size_t forward_places = 0;  // numbers from here on belong to the backward pass
 
-    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// Creates the operators of the backward pass.
     /// errors   GraphError if an operator on the path has no gradient
-    template <class T, class Device>
-    void build_backward() {
-        if (out_grad != nullptr) return;
-        try {
-            make_backward<T, Device>();
-        } catch (...) {
-            out_grad = nullptr;
-            outer_grads.clear();
-            throw;
-        }
-    }
+    ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
 private:
-    template <class T, class Device>
-    void make_backward() {
-        GradientMaker maker(gradient_kernels<T, Device>(), *scope, "the result of a step");
-        auto const want = [&](Variable const& v) {
-            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
-        };
-        want(*x);
-        for (Memory const& m : memories) want(*m.before);
-        for (Variable const* v : outer) want(*v);
-        for (Static const& s : statics) want(*s.value);
-        maker.spread(order_);
-        out_grad = new_gradient(*out);
-        maker.add(*out, *out_grad);
-        for (Memory& m : memories) {
-            m.after_grad = new_gradient(*m.after);
-            maker.add(*m.after, *m.after_grad);
-        }
-        std::size_t const first = scope->operators().size();
-        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
-        for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
-        for (Static& s : statics) s.grad = maker.gradient(*s.value);
-        x_grad = maker.gradient(*x);
-        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
-        for (Variable const* v : of_a_step_) {
-            for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
-        }
-        finish_backward(first, stepwise);
-    }
+    ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
 
     // Creates a gradient variable that has a row for each sequence of the step.
-    Variable* new_gradient(Variable const& of);
+    ROWAN_IF_CALLED Variable* new_gradient(Variable const& of);
 
     // The operators of the scope from index `first` on are those of the backward pass.
-    void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
+    ROWAN_IF_CALLED void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
-    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
+    ROWAN_IF_CALLED static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
     // `loop`: values that are not available before the loop. `needed`: values that the next step needs. `stepwise`:
     // values that must be computed step by step. `may_sum`: whether sums over rows may run for all steps at once.
-    Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
-                  std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
-                  bool may_sum);
+    ROWAN_IF_CALLED Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                  std::unordered_set<Variable const*> needed,
+                                  std::unordered_set<Variable const*> const& stepwise, bool may_sum);
 
-    bool reads_rows(Operator const& op) const;
-    bool reads_static(Operator const& op) const;
+    ROWAN_IF_CALLED bool reads_rows(Operator const& op) const;
+    ROWAN_IF_CALLED bool reads_static(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
         return !reads_rows(op) ||
@@ -164,7 +126,7 @@ private:
     bool fits(Operator const& op, bool may_sum) const;
 
     // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
-    void name_and_count(std::span<Operator* const> order);
+    ROWAN_IF_CALLED void name_and_count(std::span<Operator* const> order);
 
     std::vector<Operator*> marks_;                   // of the static inputs
     std::vector<Operator*> order_;                   // all others

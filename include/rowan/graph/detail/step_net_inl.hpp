@@ -4,12 +4,54 @@
 #include <rowan/graph/detail/step_net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/detail/gradient_maker.hpp>
+
 #include <algorithm>
 #include <ranges>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void StepNet::build() {
+ROWAN_CALLED_FUNCTION void StepNet::build_backward(GradientKernels const& kernels) {
+    if (out_grad != nullptr) return;
+    try {
+        make_backward(kernels);
+    } catch (...) {
+        out_grad = nullptr;
+        outer_grads.clear();
+        throw;
+    }
+}
+
+ROWAN_CALLED_FUNCTION void StepNet::make_backward(GradientKernels const& kernels) {
+    GradientMaker maker(kernels, *scope, "the result of a step");
+    auto const want = [&](Variable const& v) {
+        if (v.spec().dtype == kernels.dtype) maker.want(v);
+    };
+    want(*x);
+    for (Memory const& m : memories) want(*m.before);
+    for (Variable const* v : outer) want(*v);
+    for (Static const& s : statics) want(*s.value);
+    maker.spread(order_);
+    out_grad = new_gradient(*out);
+    maker.add(*out, *out_grad);
+    for (Memory& m : memories) {
+        m.after_grad = new_gradient(*m.after);
+        maker.add(*m.after, *m.after_grad);
+    }
+    std::size_t const first = scope->operators().size();
+    for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+    for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
+    for (Static& s : statics) s.grad = maker.gradient(*s.value);
+    x_grad = maker.gradient(*x);
+    for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+    std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
+    for (Variable const* v : of_a_step_) {
+        for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
+    }
+    finish_backward(first, stepwise);
+}
+
+ROWAN_CALLED_FUNCTION void StepNet::build() {
     std::vector<Variable*> targets{out};
     for (Memory const& m : memories) targets.push_back(m.after);
     auto order = trace(targets, scope);
@@ -50,7 +92,7 @@ ROWAN_FUNCTION bool StepNet::has_unknown_width() const {
     });
 }
 
-ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION Place StepNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
     return {rows_.contains(&v)        ? Place::rows
             : of_a_step_.contains(&v) ? Place::of_a_step
@@ -58,13 +100,14 @@ ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
             number_.at(&v)};
 }
 
-ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
+ROWAN_CALLED_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
     Variable& made = scope->new_var("", of.spec());
     rows_.insert(&made);
     return &made;
 }
 
-ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
+ROWAN_CALLED_FUNCTION void StepNet::finish_backward(std::size_t first,
+                                                    std::unordered_set<Variable const*> const& stepwise) {
     std::unordered_set<Variable const*> loop, needed;
     for (Memory const& m : memories) {
         loop.insert(m.after_grad);
@@ -82,7 +125,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
     name_and_count(order);
 }
 
-ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+ROWAN_CALLED_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
         if (!op->kernel->is<sum_op>()) continue;
@@ -90,9 +133,9 @@ ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<
     }
 }
 
-ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
-                                      std::unordered_set<Variable const*> needed,
-                                      std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
+ROWAN_CALLED_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                             std::unordered_set<Variable const*> needed,
+                                             std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
     std::vector<Operator*> rest;
     Phases result;
     auto const in_loop = [&](Operator const& op) {
@@ -139,11 +182,11 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
     return result;
 }
 
-ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
+ROWAN_CALLED_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
     return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
 }
 
-ROWAN_FUNCTION bool StepNet::reads_static(Operator const& op) const {
+ROWAN_CALLED_FUNCTION bool StepNet::reads_static(Operator const& op) const {
     return std::ranges::any_of(op.inputs,
                                [&](Variable const* v) { return &v->scope() == scope && outer_number_.contains(v); });
 }
@@ -158,7 +201,7 @@ ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
     return reads_rows(op);
 }
 
-ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
     order_.assign(order.begin(), order.end());
     auto named = marks_;
     named.insert(named.end(), order.begin(), order.end());

@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -52,6 +53,12 @@ void each_next(Operator const& op, F const& f) {
 /// Calls f for each input that an operator, or an operator of its net, reads. See op_kernel::each_read.
 void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 
+/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle
@@ -66,16 +73,16 @@ bool depends_on_placeholder(Variable& v);
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
 /// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They
 /// depend only on the net, not on the order in which a program created the operators.
-std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
+ROWAN_IF_CALLED std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
 /// Applies names_of to the unnamed variables of an inner scope. Returns the names that variables of outer scopes have
 /// in the inner net, from which the outer net makes theirs: "rnn_0.fc_0.w_0".
-std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                              std::span<Variable* const> outer);
+ROWAN_IF_CALLED std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                              std::span<Variable* const> outer);
 
 /// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended. Several threads
 /// may do so at the same time.
-void name_variables(std::span<Operator* const> order);
+ROWAN_IF_CALLED void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail
 

@@ -99,7 +99,7 @@ std::string free_name(std::string name, Taken const& taken) {
     return name.append(std::to_string(free));
 }
 
-ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
     std::unordered_set<std::string> taken;
@@ -144,8 +144,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
     return names;
 }
 
-ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                                             std::span<Variable* const> outer) {
+ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
+                                                                    std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
     std::unordered_map<Variable const*, std::string*> named;
     for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
@@ -159,7 +159,7 @@ ROWAN_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator*
     return inner;
 }
 
-ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     auto const named = [](Variable const* v) { return !v->name().empty(); };

@@ -15,10 +15,10 @@ namespace rowan::inline v0::detail {
 static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and this machine is not");
 
 /// errors   FormatError unless at least n bytes are left
-void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
+ROWAN_IF_CALLED void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
 /// errors   FormatError if any bytes are left
-void check_end(char const* field, std::uint64_t left, std::uint64_t position);
+ROWAN_IF_CALLED void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
 /// A position in untrusted bytes. Every size is compared with the number of bytes left before anything is read.
 class ByteReader {

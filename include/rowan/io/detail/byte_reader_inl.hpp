@@ -8,12 +8,12 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
+ROWAN_CALLED_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
     if (n <= left) return;
     throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
 }
 
-ROWAN_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
+ROWAN_CALLED_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
     if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
 }
 

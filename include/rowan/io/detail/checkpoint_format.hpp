@@ -89,19 +89,19 @@ struct CheckpointRecord {
     CheckpointSection const& elements() const { return sections.back(); }
 
     /// The shape of the stored elements.
-    Tensor<std::int64_t>::shape_type shape() const;
+    ROWAN_IF_CALLED Tensor<std::int64_t>::shape_type shape() const;
 
     /// Checks that the parts are consistent.
     /// errors   FormatError if they are not
-    void check(std::uint64_t offset) const;
+    ROWAN_IF_CALLED void check(std::uint64_t offset) const;
 };
 
 /// Reads a record, including its leading size. `newer`: the file has a newer minor version, and records may be longer.
 /// errors   FormatError if it is invalid or its parts are inconsistent; the offsets of the sections are not checked
-CheckpointRecord read_record(ByteReader& reader, bool newer);
+ROWAN_IF_CALLED CheckpointRecord read_record(ByteReader& reader, bool newer);
 
 /// "LoDTensor<f32>[5, 2]", "SelectedRows<f32>[85, 2]"
-std::string kind_text(VarDesc const& desc, std::string const& type_name);
+ROWAN_IF_CALLED std::string kind_text(VarDesc const& desc, std::string const& type_name);
 
 }  // namespace rowan::inline v0::detail
 

@@ -37,37 +37,37 @@ struct CheckpointReader {
     std::vector<std::uint64_t> places;  // offsets of the records in the descriptors
     bool newer = false;                 // the file has a newer minor version
 
-    CheckpointReader(Cpu e, std::string path);
+    ROWAN_IF_CALLED CheckpointReader(Cpu e, std::string path);
 
-    void read_header();
+    ROWAN_IF_CALLED void read_header();
 
-    static void expect_sum(std::string const& field, std::uint64_t offset, std::uint32_t stored,
-                           std::uint32_t computed);
+    ROWAN_IF_CALLED static void expect_sum(std::string const& field, std::uint64_t offset, std::uint32_t stored,
+                                           std::uint32_t computed);
 
     // Checks the padding between `from` and the next multiple of 64.
-    void expect_zeros(std::uint64_t from) const;
+    ROWAN_IF_CALLED void expect_zeros(std::uint64_t from) const;
 
     Record record(std::size_t i) const;
 
     // The index of a variable, or the number of variables if there is none of that name.
-    std::size_t find(std::string_view name) const;
+    ROWAN_IF_CALLED std::size_t find(std::string_view name) const;
 
     // Reads the bytes of a section from `begin` on, where `sum` is the checksum of those before, in parts that are still
     // in the cache when their checksums are computed. Verifies the checksum with the last bytes.
-    void read_next(Record const& r, Section const& s, std::uint64_t begin, std::span<std::byte> to,
-                   std::uint32_t& sum) const;
+    ROWAN_IF_CALLED void read_next(Record const& r, Section const& s, std::uint64_t begin, std::span<std::byte> to,
+                                   std::uint32_t& sum) const;
 
     // Reads a section.
-    void read(Record const& r, Section const& s, std::span<std::byte> to) const;
+    ROWAN_IF_CALLED void read(Record const& r, Section const& s, std::span<std::byte> to) const;
 
     // Reads an entry without its elements.
-    CheckpointEntry parts(Record const& r) const;
+    ROWAN_IF_CALLED CheckpointEntry parts(Record const& r) const;
 
     CheckpointEntry load(Record const& r) const;
 
-    CheckpointEntry map(Record const& r) const;
+    ROWAN_IF_CALLED CheckpointEntry map(Record const& r) const;
 
-    void verify(Record const& r) const;
+    ROWAN_IF_CALLED void verify(Record const& r) const;
 };
 
 }  // namespace rowan::inline v0::detail

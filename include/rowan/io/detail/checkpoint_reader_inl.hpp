@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
+ROWAN_CALLED_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
     check_exec(exec);
     read_header();
     descriptors.resize(static_cast<std::size_t>(header.descriptor_bytes));
@@ -56,7 +56,7 @@ ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exe
     }
 }
 
-ROWAN_FUNCTION void CheckpointReader::read_header() {
+ROWAN_CALLED_FUNCTION void CheckpointReader::read_header() {
     std::uint64_t const size = file.size();
     header.magic = {};
     auto const bytes = std::as_writable_bytes(std::span(&header, 1));
@@ -91,14 +91,14 @@ ROWAN_FUNCTION void CheckpointReader::read_header() {
     if (!newer) expect(52, "reserved", header.reserved, 0);
 }
 
-ROWAN_FUNCTION void CheckpointReader::expect_sum(std::string const& field, std::uint64_t offset, std::uint32_t stored,
-                                                 std::uint32_t computed) {
+ROWAN_CALLED_FUNCTION void CheckpointReader::expect_sum(std::string const& field, std::uint64_t offset,
+                                                        std::uint32_t stored, std::uint32_t computed) {
     if (stored == computed) return;
     throw FormatError(offset, field,
                       "has the checksum " + hex_text(computed) + ", but " + hex_text(stored) + " is stored");
 }
 
-ROWAN_FUNCTION void CheckpointReader::expect_zeros(std::uint64_t from) const {
+ROWAN_CALLED_FUNCTION void CheckpointReader::expect_zeros(std::uint64_t from) const {
     std::array<std::byte, checkpoint_alignment> bytes;
     auto const padding = std::span(bytes).first(static_cast<std::size_t>(checkpoint_aligned(from) - from));
     file.read(from, padding);
@@ -114,7 +114,7 @@ ROWAN_FUNCTION CheckpointReader::Record CheckpointReader::record(std::size_t i) 
     return read_record(reader, newer);
 }
 
-ROWAN_FUNCTION std::size_t CheckpointReader::find(std::string_view name) const {
+ROWAN_CALLED_FUNCTION std::size_t CheckpointReader::find(std::string_view name) const {
     std::size_t begin = 0, end = places.size();
     while (begin != end) {
         std::size_t const middle = begin + (end - begin) / 2;
@@ -125,8 +125,8 @@ ROWAN_FUNCTION std::size_t CheckpointReader::find(std::string_view name) const {
     return places.size();
 }
 
-ROWAN_FUNCTION void CheckpointReader::read_next(Record const& r, Section const& s, std::uint64_t begin,
-                                                std::span<std::byte> to, std::uint32_t& sum) const {
+ROWAN_CALLED_FUNCTION void CheckpointReader::read_next(Record const& r, Section const& s, std::uint64_t begin,
+                                                       std::span<std::byte> to, std::uint32_t& sum) const {
     std::uint32_t const more = crc32c_of_parts(exec, to.size(), [&](std::size_t first, std::size_t last) {
         file.read(s.offset + begin + first, to.subspan(first, last - first));
         return crc32c(to.subspan(first, last - first));
@@ -137,12 +137,12 @@ ROWAN_FUNCTION void CheckpointReader::read_next(Record const& r, Section const& 
     expect_zeros(s.offset + s.bytes);
 }
 
-ROWAN_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, std::span<std::byte> to) const {
+ROWAN_CALLED_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, std::span<std::byte> to) const {
     std::uint32_t sum = 0;
     read_next(r, s, 0, to, sum);
 }
 
-ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
+ROWAN_CALLED_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
     CheckpointEntry e;
     e.desc = r.desc;
     e.type_name = r.type_name;
@@ -195,7 +195,7 @@ ROWAN_FUNCTION CheckpointEntry CheckpointReader::load(Record const& r) const {
     return e;
 }
 
-ROWAN_FUNCTION CheckpointEntry CheckpointReader::map(Record const& r) const {
+ROWAN_CALLED_FUNCTION CheckpointEntry CheckpointReader::map(Record const& r) const {
     auto e = parts(r);
     auto const n = static_cast<std::size_t>(r.elements().bytes);
     auto memory = file.map(r.elements().offset, n);
@@ -205,7 +205,7 @@ ROWAN_FUNCTION CheckpointEntry CheckpointReader::map(Record const& r) const {
     return e;
 }
 
-ROWAN_FUNCTION void CheckpointReader::verify(Record const& r) const {
+ROWAN_CALLED_FUNCTION void CheckpointReader::verify(Record const& r) const {
     Section const& s = r.elements();
     std::uint32_t const sum = crc32c_of_parts(exec, s.bytes, [&](std::uint64_t begin, std::uint64_t end) {
         std::array<std::byte, 32 << 10> buffer;

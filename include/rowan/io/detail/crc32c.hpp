@@ -39,7 +39,7 @@ constexpr std::uint32_t crc32c_power(std::uint64_t n) {
 constexpr std::uint32_t crc32c_zeros(std::uint64_t n) { return crc32c_power(8 * (n % 0x7FFFFFFFU)); }
 
 /// Updates a state (a checksum with inverted bits) with n bytes, on any processor.
-std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n);
+ROWAN_IF_CALLED std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n);
 
 #ifdef ROWAN_CRC32C_X86
 /// The same with the SSE4.2 instruction.

@@ -27,7 +27,7 @@ constexpr auto crc32c_table(std::uint64_t n) {
     return table;
 }
 
-ROWAN_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n) {
+ROWAN_CALLED_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n) {
     static constexpr auto table = crc32c_table<8>(0);
     for (; n >= 8; n -= 8, p += 8) {
         std::uint64_t word;

@@ -23,22 +23,22 @@ namespace rowan::inline v0::detail {
 
 /// The system calls that file functions use. Tests replace them with ones that fail.
 struct PosixFiles {
-    static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
-    static int open(char const* path, int flags, mode_t mode);
-    static ssize_t write(int file, void const* bytes, std::size_t n);
-    static int fsync(int file);
-    static int close(int file);
-    static int rename(char const* from, char const* to);
-    static int unlink(char const* path);
-    static int lstat(char const* path, struct stat& about);
-    static int fstat(int file, struct stat& about);
-    static ssize_t readlink(char const* path, char* to, std::size_t n);
-    static int flock(int file, int operation);
-    static int fchown(int file, uid_t owner, gid_t group);
-    static int fchmod(int file, mode_t mode);
+    ROWAN_IF_CALLED static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
+    ROWAN_IF_CALLED static int open(char const* path, int flags, mode_t mode);
+    ROWAN_IF_CALLED static ssize_t write(int file, void const* bytes, std::size_t n);
+    ROWAN_IF_CALLED static int fsync(int file);
+    ROWAN_IF_CALLED static int close(int file);
+    ROWAN_IF_CALLED static int rename(char const* from, char const* to);
+    ROWAN_IF_CALLED static int unlink(char const* path);
+    ROWAN_IF_CALLED static int lstat(char const* path, struct stat& about);
+    ROWAN_IF_CALLED static int fstat(int file, struct stat& about);
+    ROWAN_IF_CALLED static ssize_t readlink(char const* path, char* to, std::size_t n);
+    ROWAN_IF_CALLED static int flock(int file, int operation);
+    ROWAN_IF_CALLED static int fchown(int file, uid_t owner, gid_t group);
+    ROWAN_IF_CALLED static int fchmod(int file, mode_t mode);
 };
 
-[[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
+ROWAN_IF_CALLED [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
 /// Repeats a system call while it fails with EINTR.
 template <class Call>
@@ -54,19 +54,19 @@ std::string checked_path(char const* operation, std::string path);
 
 /// errors   Error unless it can be the name of a file in a folder, with a few more characters: it is empty, longer than
 ///          200 bytes, or has a slash or NUL
-void check_file_name(std::string const& name);
+ROWAN_IF_CALLED void check_file_name(std::string const& name);
 
 /// The folder of a path, with a slash at its end.
-std::string folder_of(std::string const& path);
+ROWAN_IF_CALLED std::string folder_of(std::string const& path);
 
 /// The path of a new temporary file or folder in a folder. The name is short and cannot be guessed.
-std::string temporary_path(std::string const& folder);
+ROWAN_IF_CALLED std::string temporary_path(std::string const& folder);
 
 /// Removes a file, or a folder of files.
-void remove_temporary(std::string const& path);
+ROWAN_IF_CALLED void remove_temporary(std::string const& path);
 
 /// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
-void remove_abandoned(std::string const& folder);
+ROWAN_IF_CALLED void remove_abandoned(std::string const& folder);
 
 /// Locks a file or folder. Returns whether nobody else had locked it. On a file system without locks it is true.
 /// errors   IoError if a system call fails
@@ -101,7 +101,7 @@ void keep_rights(int file, std::string const& path, struct stat const& of) {
 class InputFile {
 public:
     /// errors   IoError if it cannot be opened or is not a regular file
-    explicit InputFile(std::string path);
+    ROWAN_IF_CALLED explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
     ~InputFile();
@@ -150,12 +150,12 @@ struct OpenedFile {
 };
 
 /// Reads a whole file.
-Buffer<std::byte> read_file(std::string const& path);
+ROWAN_IF_CALLED Buffer<std::byte> read_file(std::string const& path);
 
 /// Makes `copy` hold what a file holds, atomically: as another name of it where the file system has links. Nothing if
 /// there is no such file.
 /// errors   IoError if a system call fails
-void keep_file(std::string const& path, std::string const& copy);
+ROWAN_IF_CALLED void keep_file(std::string const& path, std::string const& copy);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
 /// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in
@@ -255,7 +255,7 @@ private:
 };
 
 /// Writes a whole file atomically.
-void write_file(std::string const& path, std::span<std::byte const> bytes);
+ROWAN_IF_CALLED void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail
 

@@ -12,37 +12,43 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ssize_t PosixFiles::pread(int file, void* to, std::size_t n, off_t offset) {
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::pread(int file, void* to, std::size_t n, off_t offset) {
     return ::pread(file, to, n, offset);
 }
 
-ROWAN_FUNCTION int PosixFiles::open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+ROWAN_CALLED_FUNCTION int PosixFiles::open(char const* path, int flags, mode_t mode) {
+    return ::open(path, flags, mode);
+}
 
-ROWAN_FUNCTION ssize_t PosixFiles::write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::write(int file, void const* bytes, std::size_t n) {
+    return ::write(file, bytes, n);
+}
 
-ROWAN_FUNCTION int PosixFiles::fsync(int file) { return ::fsync(file); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fsync(int file) { return ::fsync(file); }
 
-ROWAN_FUNCTION int PosixFiles::close(int file) { return ::close(file); }
+ROWAN_CALLED_FUNCTION int PosixFiles::close(int file) { return ::close(file); }
 
-ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return ::rename(from, to); }
+ROWAN_CALLED_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return ::rename(from, to); }
 
-ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
+ROWAN_CALLED_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
 
-ROWAN_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
+ROWAN_CALLED_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
 
-ROWAN_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
 
-ROWAN_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
+ROWAN_CALLED_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
     return ::readlink(path, to, n);
 }
 
-ROWAN_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
+ROWAN_CALLED_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
 
-ROWAN_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) {
+    return ::fchown(file, owner, group);
+}
 
-ROWAN_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+ROWAN_CALLED_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
 
-ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
+ROWAN_CALLED_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
@@ -58,7 +64,7 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
     return path;
 }
 
-ROWAN_FUNCTION void check_file_name(std::string const& name) {
+ROWAN_CALLED_FUNCTION void check_file_name(std::string const& name) {
     auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
@@ -66,7 +72,7 @@ ROWAN_FUNCTION void check_file_name(std::string const& name) {
         refuse("has a character that is not allowed in file names");
 }
 
-ROWAN_FUNCTION std::string folder_of(std::string const& path) {
+ROWAN_CALLED_FUNCTION std::string folder_of(std::string const& path) {
     std::size_t const slash = path.rfind('/');
     return slash == path.npos ? "./" : path.substr(0, slash + 1);
 }
@@ -74,7 +80,7 @@ ROWAN_FUNCTION std::string folder_of(std::string const& path) {
 inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "0123456789abcdef";
 inline constexpr std::size_t temporary_digits = 16;
 
-ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
+ROWAN_CALLED_FUNCTION std::string temporary_path(std::string const& folder) {
     std::array<unsigned char, temporary_digits> random;
     if (::getentropy(random.data(), random.size()) != 0) throw_io("create", folder);
     std::string path = folder;
@@ -91,13 +97,13 @@ void for_each_entry(std::string const& folder, Visit const& visit) {
     while (dirent const* const entry = ::readdir(list.get())) visit(std::string_view(entry->d_name));
 }
 
-ROWAN_FUNCTION void remove_temporary(std::string const& path) {
+ROWAN_CALLED_FUNCTION void remove_temporary(std::string const& path) {
     if (::unlink(path.c_str()) == 0 || errno != EISDIR) return;
     for_each_entry(path, [&](std::string_view name) { ::unlink(std::string(path).append("/").append(name).c_str()); });
     ::rmdir(path.c_str());
 }
 
-ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
+ROWAN_CALLED_FUNCTION void remove_abandoned(std::string const& folder) {
     for_each_entry(folder, [&](std::string_view name) {
         if (!name.starts_with(temporary_prefix) || name.size() != temporary_prefix.size() + temporary_digits ||
             name.find_first_not_of(hex_digits, temporary_prefix.size()) != name.npos)
@@ -110,7 +116,7 @@ ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
     });
 }
 
-ROWAN_FUNCTION InputFile::InputFile(std::string path)
+ROWAN_CALLED_FUNCTION InputFile::InputFile(std::string path)
     : path_(checked_path("open", std::move(path))),
       // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
@@ -136,14 +142,14 @@ ROWAN_FUNCTION std::shared_ptr<std::byte> InputFile::map(std::uint64_t offset, s
     return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
 }
 
-ROWAN_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
+ROWAN_CALLED_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
     InputFile const file(path);
     Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
     file.read(0, bytes);
     return bytes;
 }
 
-ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
+ROWAN_CALLED_FUNCTION void keep_file(std::string const& path, std::string const& copy) {
     for (;;) {
         auto const name = temporary_path(folder_of(copy));
         if (::link(path.c_str(), name.c_str()) != 0) {
@@ -158,7 +164,7 @@ ROWAN_FUNCTION void keep_file(std::string const& path, std::string const& copy) 
     }
 }
 
-ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
     AtomicFile<> file(path);
     file.write(bytes);
     file.commit();

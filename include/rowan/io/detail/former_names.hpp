@@ -12,7 +12,7 @@ namespace rowan::inline v0::detail {
 /// `elementwise_mul` and that of matrices `mul`, and so on; later ones had three operators for those of matrices. An
 /// operator of the user's keeps its name.
 /// `own`: the names of all operators that the program may have
-ProgramDesc with_current_names(ProgramDesc program, std::span<std::string_view const> own);
+ROWAN_IF_CALLED ProgramDesc with_current_names(ProgramDesc program, std::span<std::string_view const> own);
 
 }  // namespace rowan::inline v0::detail
 

@@ -82,7 +82,7 @@ public:
     /// errors   FormatError if it violates the format, or has a key or a tensor twice; IoError
     /// cost     O(size + n log n); strings, 40 bytes per pair, and 64 bytes and the dims per tensor, in vectors that
     ///          grow: at most 8 times the size of the header, and 64 KiB
-    explicit GgufHeader(BufferedReader& in);
+    ROWAN_IF_CALLED explicit GgufHeader(BufferedReader& in);
 
     std::uint32_t version() const noexcept { return version_; }
     std::vector<Record> const& records() const noexcept { return records_; }  ///< ascending by name
@@ -93,19 +93,19 @@ public:
 
     /// The record or pair of that name, or null.
     Record const* find(std::string_view name) const;
-    Pair const* find_pair(std::string_view key) const;
+    ROWAN_IF_CALLED Pair const* find_pair(std::string_view key) const;
 
     /// The dims, the slowest first.
-    std::vector<std::int64_t> shape(Record const& r) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> shape(Record const& r) const;
 
 private:
-    std::uint64_t read_count(BufferedReader& in, char const* field, std::uint64_t least);
-    Text read_text(BufferedReader& in, char const* field);
-    void read_pair(BufferedReader& in);
-    void skip_array(BufferedReader& in);
-    void read_record(BufferedReader& in);
-    std::uint64_t alignment() const;
-    void check_places(std::uint64_t begin, std::uint64_t end, std::uint64_t alignment);
+    ROWAN_IF_CALLED std::uint64_t read_count(BufferedReader& in, char const* field, std::uint64_t least);
+    ROWAN_IF_CALLED Text read_text(BufferedReader& in, char const* field);
+    ROWAN_IF_CALLED void read_pair(BufferedReader& in);
+    ROWAN_IF_CALLED void skip_array(BufferedReader& in);
+    ROWAN_IF_CALLED void read_record(BufferedReader& in);
+    ROWAN_IF_CALLED std::uint64_t alignment() const;
+    ROWAN_IF_CALLED void check_places(std::uint64_t begin, std::uint64_t end, std::uint64_t alignment);
 
     std::uint32_t version_ = 0;
     std::string strings_;
@@ -115,7 +115,7 @@ private:
 };
 
 /// "u8", "string": the name of a type of values.
-std::string_view kind_text(GgufKind kind);
+ROWAN_IF_CALLED std::string_view kind_text(GgufKind kind);
 
 }  // namespace rowan::inline v0::detail
 

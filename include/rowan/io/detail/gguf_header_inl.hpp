@@ -21,7 +21,7 @@ ROWAN_FUNCTION unsigned gguf_number_bytes(GgufKind kind) {
     return sizes[static_cast<std::size_t>(kind)];
 }
 
-ROWAN_FUNCTION std::string_view kind_text(GgufKind kind) {
+ROWAN_CALLED_FUNCTION std::string_view kind_text(GgufKind kind) {
     constexpr std::array<std::string_view, 13> names{"u8",   "i8",     "u16",   "i16", "u32", "i32", "f32",
                                                      "bool", "string", "array", "u64", "i64", "f64"};
     return names[static_cast<std::size_t>(kind)];
@@ -54,7 +54,7 @@ void sort_gguf(List& list, char const* field, Name const& name) {
     throw FormatError(std::next(twice)->place, field, "\"" + std::string(name(*twice)) + "\" is there twice");
 }
 
-ROWAN_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
+ROWAN_CALLED_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
     std::array<char, 4> magic;
     in.read("the magic number", std::as_writable_bytes(std::span(magic)));
     if (std::string_view(magic.data(), magic.size()) != "GGUF")
@@ -74,14 +74,14 @@ ROWAN_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
     sort_gguf(records_, "the tensor", [&](Record const& r) { return view(r.name); });
 }
 
-ROWAN_FUNCTION std::uint64_t GgufHeader::read_count(BufferedReader& in, char const* field, std::uint64_t least) {
+ROWAN_CALLED_FUNCTION std::uint64_t GgufHeader::read_count(BufferedReader& in, char const* field, std::uint64_t least) {
     std::uint64_t const place = in.position();
     auto const n = in.number<std::uint64_t>(field);
     check_gguf_count(field, n, least, place, in.left());
     return n;
 }
 
-ROWAN_FUNCTION GgufHeader::Text GgufHeader::read_text(BufferedReader& in, char const* field) {
+ROWAN_CALLED_FUNCTION GgufHeader::Text GgufHeader::read_text(BufferedReader& in, char const* field) {
     std::uint64_t const place = in.position();
     auto const n = in.number<std::uint64_t>(field);
     check_left(field, n, in.left(), place);
@@ -91,7 +91,7 @@ ROWAN_FUNCTION GgufHeader::Text GgufHeader::read_text(BufferedReader& in, char c
     return text;
 }
 
-ROWAN_FUNCTION void GgufHeader::read_pair(BufferedReader& in) {
+ROWAN_CALLED_FUNCTION void GgufHeader::read_pair(BufferedReader& in) {
     Pair pair{.place = in.position()};
     pair.key = read_text(in, "a key");
     std::string_view const key = view(pair.key);
@@ -111,7 +111,7 @@ ROWAN_FUNCTION void GgufHeader::read_pair(BufferedReader& in) {
     pairs_.push_back(pair);
 }
 
-ROWAN_FUNCTION void GgufHeader::skip_array(BufferedReader& in) {
+ROWAN_CALLED_FUNCTION void GgufHeader::skip_array(BufferedReader& in) {
     std::vector<std::uint64_t> open{1};  // the number of arrays that remain at each depth
     while (!open.empty()) {
         if (open.back() == 0) {
@@ -133,7 +133,7 @@ ROWAN_FUNCTION void GgufHeader::skip_array(BufferedReader& in) {
     }
 }
 
-ROWAN_FUNCTION void GgufHeader::read_record(BufferedReader& in) {
+ROWAN_CALLED_FUNCTION void GgufHeader::read_record(BufferedReader& in) {
     Record r{.place = in.position()};
     r.name = read_text(in, "the name of a tensor");
     std::string const name(view(r.name));
@@ -164,7 +164,7 @@ ROWAN_FUNCTION void GgufHeader::read_record(BufferedReader& in) {
     records_.push_back(r);
 }
 
-ROWAN_FUNCTION std::uint64_t GgufHeader::alignment() const {
+ROWAN_CALLED_FUNCTION std::uint64_t GgufHeader::alignment() const {
     Pair const* const pair = find_pair("general.alignment");
     if (pair == nullptr) return 32;
     bool const power = pair->bits != 0 && (pair->bits & (pair->bits - 1)) == 0;
@@ -175,7 +175,7 @@ ROWAN_FUNCTION std::uint64_t GgufHeader::alignment() const {
 }
 
 /// Tensors are aligned, within the data, and do not overlap.
-ROWAN_FUNCTION void GgufHeader::check_places(std::uint64_t begin, std::uint64_t end, std::uint64_t alignment) {
+ROWAN_CALLED_FUNCTION void GgufHeader::check_places(std::uint64_t begin, std::uint64_t end, std::uint64_t alignment) {
     auto const fail = [&](Record const& r, std::string const& reason) {
         throw FormatError(r.place, "tensor \"" + std::string(view(r.name)) + "\"",
                           "is at " + std::to_string(r.offset) + " of the data, " + reason);
@@ -202,12 +202,12 @@ ROWAN_FUNCTION GgufHeader::Record const* GgufHeader::find(std::string_view name)
     return place == records_.end() || view(place->name) != name ? nullptr : &*place;
 }
 
-ROWAN_FUNCTION GgufHeader::Pair const* GgufHeader::find_pair(std::string_view key) const {
+ROWAN_CALLED_FUNCTION GgufHeader::Pair const* GgufHeader::find_pair(std::string_view key) const {
     auto const place = std::ranges::lower_bound(pairs_, key, {}, [&](Pair const& p) { return view(p.key); });
     return place == pairs_.end() || view(place->key) != key ? nullptr : &*place;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> GgufHeader::shape(Record const& r) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> GgufHeader::shape(Record const& r) const {
     auto const dims = std::span(dims_).subspan(static_cast<std::size_t>(r.dims), r.rank);
     return {dims.rbegin(), dims.rend()};
 }

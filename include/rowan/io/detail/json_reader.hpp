@@ -24,12 +24,12 @@ protected:
     JsonReader(std::string& text, std::uint64_t offset, char const* field)
         : text_(text), offset_(offset), field_(field) {}
 
-    [[noreturn]] void fail(std::string const& expected) const;
+    ROWAN_IF_CALLED [[noreturn]] void fail(std::string const& expected) const;
     [[noreturn]] void fail(std::size_t at, std::string const& reason) const {
         throw FormatError(offset_ + at, field_, reason);
     }
     std::string_view view(JsonText t) const { return std::string_view(text_).substr(t.at, t.size); }
-    void check_utf8() const;
+    ROWAN_IF_CALLED void check_utf8() const;
     void end() {
         skip();
         if (at_ != text_.size()) fail("the end");
@@ -80,8 +80,8 @@ protected:
     std::size_t at_ = 0;
 
 private:
-    void escape(std::size_t& to);
-    std::uint32_t code_unit();
+    ROWAN_IF_CALLED void escape(std::size_t& to);
+    ROWAN_IF_CALLED std::uint32_t code_unit();
 
     std::uint64_t offset_;
     char const* field_;

@@ -13,11 +13,11 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void JsonReader::check_utf8() const {
+ROWAN_CALLED_FUNCTION void JsonReader::check_utf8() const {
     if (std::size_t const bad = invalid_utf8(text_); bad != text_.size()) fail(bad, "is not UTF-8");
 }
 
-ROWAN_FUNCTION void JsonReader::fail(std::string const& expected) const {
+ROWAN_CALLED_FUNCTION void JsonReader::fail(std::string const& expected) const {
     std::string found = "its end";
     if (at_ < text_.size()) {
         char const c = text_[at_];
@@ -46,7 +46,7 @@ ROWAN_FUNCTION JsonText JsonReader::string() {
 }
 
 /// Replaces an escape, whose backslash has been read.
-ROWAN_FUNCTION void JsonReader::escape(std::size_t& to) {
+ROWAN_CALLED_FUNCTION void JsonReader::escape(std::size_t& to) {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     if (at_ == text_.size()) fail("a string that ends");
     if (std::size_t const i = letters.find(text_[at_]); i != letters.npos) {
@@ -74,7 +74,7 @@ ROWAN_FUNCTION void JsonReader::escape(std::size_t& to) {
 }
 
 /// The 4 hexadecimal digits after the u at the current position.
-ROWAN_FUNCTION std::uint32_t JsonReader::code_unit() {
+ROWAN_CALLED_FUNCTION std::uint32_t JsonReader::code_unit() {
     ++at_;
     std::uint32_t code = 0;
     char const* const begin = text_.data() + at_;

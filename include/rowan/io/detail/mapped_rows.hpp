@@ -21,7 +21,7 @@ public:
 
     /// requires   the bytes are in the file, which is not truncated while they are in use; n is not 0
     /// errors   IoError if a system call fails
-    RandomMapping(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::size_t n);
+    ROWAN_IF_CALLED RandomMapping(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::size_t n);
     RandomMapping(RandomMapping const&) = delete;
     RandomMapping& operator=(RandomMapping const&) = delete;
     ~RandomMapping();
@@ -30,9 +30,9 @@ public:
     std::size_t before() const noexcept { return before_; }  ///< the bytes of the first page before data()
     std::size_t page_bytes() const noexcept { return page_bytes_; }
     /// Whether a page of the mapping is in memory, as far as the system tells. Does not wait for the disk.
-    bool has(Page page) const noexcept;
+    ROWAN_IF_CALLED bool has(Page page) const noexcept;
     /// Begins to read pages of the mapping, ascending ones, and does not wait for them.
-    void ask(std::span<Page const> pages) const noexcept;
+    ROWAN_IF_CALLED void ask(std::span<Page const> pages) const noexcept;
 
 private:
     std::shared_ptr<InputFile const> file_;
@@ -47,7 +47,8 @@ class MappedRows final : public RowSource {
 public:
     /// requires   the rows are in the file, and at least 1 byte; the file is not truncated while they are in use
     /// errors   IoError if a system call fails
-    MappedRows(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::int64_t height, std::size_t row_bytes);
+    ROWAN_IF_CALLED MappedRows(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::int64_t height,
+                               std::size_t row_bytes);
 
     /// Asks for all pages of the rows if one of a few is missing. A look at a page costs as much as 5 rows in memory,
     /// so there is one for each 512 rows, and one in 64 calls for fewer rows. Once a page was missing, the next calls
@@ -57,9 +58,10 @@ public:
     std::shared_ptr<void> prefetch(Cpu, Ids<> const&) const override;
 
 private:
-    MappedRows(std::shared_ptr<RandomMapping const> mapping, std::int64_t height, std::size_t row_bytes);
+    ROWAN_IF_CALLED MappedRows(std::shared_ptr<RandomMapping const> mapping, std::int64_t height,
+                               std::size_t row_bytes);
 
-    bool lacks_some(Ids<> const& ids, std::size_t samples) const noexcept;
+    ROWAN_IF_CALLED bool lacks_some(Ids<> const& ids, std::size_t samples) const noexcept;
 
     std::shared_ptr<RandomMapping const> mapping_;
     RowPages pages_;

@@ -21,7 +21,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION RandomMapping::RandomMapping(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::size_t n)
+ROWAN_CALLED_FUNCTION RandomMapping::RandomMapping(std::shared_ptr<InputFile const> file, std::uint64_t offset,
+                                                   std::size_t n)
     : file_(std::move(file)), page_bytes_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
       before_(static_cast<std::size_t>(offset % page_bytes_)), size_(before_ + n), first_(offset - before_) {
     void* const memory = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, file_->descriptor(), static_cast<off_t>(first_));
@@ -33,7 +34,7 @@ ROWAN_FUNCTION RandomMapping::RandomMapping(std::shared_ptr<InputFile const> fil
 
 ROWAN_FUNCTION RandomMapping::~RandomMapping() { ::munmap(memory_, size_); }
 
-ROWAN_FUNCTION bool RandomMapping::has(Page page) const noexcept {
+ROWAN_CALLED_FUNCTION bool RandomMapping::has(Page page) const noexcept {
 #ifdef RWF_NOWAIT
     char byte;
     ::iovec const to{&byte, 1};
@@ -47,7 +48,7 @@ ROWAN_FUNCTION bool RandomMapping::has(Page page) const noexcept {
     return is_there % 2 != 0;
 }
 
-ROWAN_FUNCTION void RandomMapping::ask(std::span<Page const> pages) const noexcept {
+ROWAN_CALLED_FUNCTION void RandomMapping::ask(std::span<Page const> pages) const noexcept {
     for (std::size_t i = 0; i < pages.size();) {
         std::size_t end = i + 1;
         while (end < pages.size() && pages[end] == pages[i] + (end - i)) ++end;
@@ -89,17 +90,17 @@ struct AskingThread {
     std::unique_ptr<std::thread> thread;
 };
 
-ROWAN_FUNCTION MappedRows::MappedRows(std::shared_ptr<InputFile const> file, std::uint64_t offset, std::int64_t height,
-                                      std::size_t row_bytes)
+ROWAN_CALLED_FUNCTION MappedRows::MappedRows(std::shared_ptr<InputFile const> file, std::uint64_t offset,
+                                             std::int64_t height, std::size_t row_bytes)
     : MappedRows(std::make_shared<RandomMapping>(std::move(file), offset, static_cast<std::size_t>(height) * row_bytes),
                  height, row_bytes) {}
 
-ROWAN_FUNCTION MappedRows::MappedRows(std::shared_ptr<RandomMapping const> mapping, std::int64_t height,
-                                      std::size_t row_bytes)
+ROWAN_CALLED_FUNCTION MappedRows::MappedRows(std::shared_ptr<RandomMapping const> mapping, std::int64_t height,
+                                             std::size_t row_bytes)
     : RowSource(height, row_bytes, mapping->data()),
       mapping_(std::move(mapping)), pages_{mapping_->before(), row_bytes, std::countr_zero(mapping_->page_bytes())} {}
 
-ROWAN_FUNCTION bool MappedRows::lacks_some(Ids<> const& ids, std::size_t samples) const noexcept {
+ROWAN_CALLED_FUNCTION bool MappedRows::lacks_some(Ids<> const& ids, std::size_t samples) const noexcept {
     for (std::size_t k = 0; k < samples; ++k) {
         if (!mapping_->has(pages_.last(ids[(2 * k + 1) * ids.size() / (2 * samples)]))) return true;
     }

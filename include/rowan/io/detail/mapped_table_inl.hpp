@@ -11,13 +11,13 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string real_path(char const* operation, std::string const& path) {
+ROWAN_CALLED_FUNCTION std::string real_path(char const* operation, std::string const& path) {
     std::unique_ptr<char, decltype([](char* p) { std::free(p); })> const real(::realpath(path.c_str(), nullptr));
     if (real == nullptr) throw_io(operation, path);
     return real.get();
 }
 
-ROWAN_FUNCTION std::string new_path(std::string const& path) {
+ROWAN_CALLED_FUNCTION std::string new_path(std::string const& path) {
     std::string folder = folder_of(path);
     std::string const name = path.substr(path.rfind('/') + 1);  // also of a path without a slash
     try {
@@ -28,22 +28,22 @@ ROWAN_FUNCTION std::string new_path(std::string const& path) {
     return folder.append(folder.ends_with('/') ? "" : "/").append(name);
 }
 
-ROWAN_FUNCTION std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n) {
     void* const pages = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (pages == MAP_FAILED) throw_io("map", path);
     ::madvise(pages, n, MADV_RANDOM);  // rows are read one by one: the system would read many around each
     return {static_cast<std::byte*>(pages), [=](std::byte*) { ::munmap(pages, n); }};
 }
 
-ROWAN_FUNCTION void will_need(std::byte const* from, std::size_t n) noexcept {
+ROWAN_CALLED_FUNCTION void will_need(std::byte const* from, std::size_t n) noexcept {
     auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     auto const before = reinterpret_cast<std::uintptr_t>(from) % page;
     ::madvise(const_cast<std::byte*>(from) - before, n + before, MADV_WILLNEED);
 }
 
-ROWAN_FUNCTION void release_pages(std::byte* from, std::size_t n) noexcept { ::madvise(from, n, MADV_DONTNEED); }
+ROWAN_CALLED_FUNCTION void release_pages(std::byte* from, std::size_t n) noexcept { ::madvise(from, n, MADV_DONTNEED); }
 
-ROWAN_FUNCTION void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n) {
+ROWAN_CALLED_FUNCTION void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n) {
     auto const first = static_cast<off_t>(offset), size = static_cast<off_t>(n);
 #ifdef __linux__  // glibc's posix_fallocate would write into pages where the file system has no such call
     if (uninterrupted([&] { return ::fallocate(file, 0, first, size); }) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
@@ -55,7 +55,7 @@ ROWAN_FUNCTION void allocate_file(int file, std::string const& path, std::uint64
 #endif
 }
 
-ROWAN_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {
+ROWAN_CALLED_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {
     if (space < n) return false;
 #ifdef SEEK_HOLE
     if (std::cmp_equal(::lseek(file, 0, SEEK_HOLE), n)) return true;
@@ -68,13 +68,13 @@ ROWAN_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {
     }
 }
 
-ROWAN_FUNCTION std::uint64_t random_id(std::string const& path) {
+ROWAN_CALLED_FUNCTION std::uint64_t random_id(std::string const& path) {
     std::uint64_t id = 0;
     if (::getentropy(&id, sizeof id) != 0) throw_io("create", path);
     return id;
 }
 
-ROWAN_FUNCTION void name_new_file(std::string const& temporary, std::string const& path) {
+ROWAN_CALLED_FUNCTION void name_new_file(std::string const& temporary, std::string const& path) {
     if (::link(temporary.c_str(), path.c_str()) == 0) return;
     if (errno == EEXIST || (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)) throw_io("create", path);
     if (::rename(temporary.c_str(), path.c_str()) != 0) throw_io("create", path);  // a file system without links

@@ -8,10 +8,10 @@
 namespace rowan::inline v0::detail {
 
 /// The text of an error, behind its place and field.
-std::string reason_of(FormatError const& error);
+ROWAN_IF_CALLED std::string reason_of(FormatError const& error);
 
 /// The error of a file among several, whose field then begins with the path.
-FormatError error_in(std::string const& path, FormatError const& error);
+ROWAN_IF_CALLED FormatError error_in(std::string const& path, FormatError const& error);
 
 /// Calls f, which reads a file among several.
 /// errors   those of f; a FormatError names the file

@@ -30,7 +30,7 @@ inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's limit
 
 /// Parses the text of a header, which begins at `offset` in the file.
 /// errors   FormatError if it is not in the form that NumPy writes
-NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
+ROWAN_IF_CALLED NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
 /// Reads everything before the elements.
 template <class Reader>

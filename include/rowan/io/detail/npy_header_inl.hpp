@@ -148,7 +148,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
     return dims;
 }
 
-ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+ROWAN_CALLED_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
     return NpyParser(text, offset).header();
 }
 

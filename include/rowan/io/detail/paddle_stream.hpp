@@ -119,7 +119,7 @@ PaddleRows read_paddle_rows(Reader& in) {
 
 void check_paddle_lod(std::uint64_t position, TensorDesc const& desc, Lod const& lod);
 
-void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows);
+ROWAN_IF_CALLED void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows);
 
 template <class T, class Reader>
 void read_paddle(Reader& in, LoDTensor<T>& x) {

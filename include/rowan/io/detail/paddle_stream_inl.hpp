@@ -14,7 +14,7 @@ ROWAN_FUNCTION void check_paddle_lod(std::uint64_t position, TensorDesc const& d
     lod.check_rows(static_cast<std::size_t>(desc.dims[0]));
 }
 
-ROWAN_FUNCTION void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows) {
+ROWAN_CALLED_FUNCTION void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows) {
     if (!desc.dims.empty() && desc.dims[0] == static_cast<std::int64_t>(rows)) return;
     throw FormatError(position, "the value",
                       "has " + (desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows") +

@@ -12,7 +12,7 @@ namespace rowan::inline v0::detail {
 
 /// Memory of zeros from the system, which is used as far as it is touched. Large memory requests huge pages.
 /// errors   std::bad_alloc
-std::shared_ptr<std::byte> untouched_memory(std::size_t n);
+ROWAN_IF_CALLED std::shared_ptr<std::byte> untouched_memory(std::size_t n);
 
 /// Pages of a file in slots. A pinned slot keeps its page. If all are pinned, a slot is added, and removed with its
 /// last pin. The caller excludes other threads.
@@ -41,7 +41,7 @@ public:
     };
 
     /// requires   at least 1 page, and fewer than 2^31
-    explicit PageCache(std::size_t pages);
+    ROWAN_IF_CALLED explicit PageCache(std::size_t pages);
 
     /// Fetches the processor's cache line where `page` is looked for. Needs no exclusion.
     void prefetch(std::uint64_t page) const noexcept { __builtin_prefetch(&heads_[bucket(page)]); }
@@ -86,10 +86,10 @@ private:
     };
 
     std::size_t bucket(std::uint64_t page) const noexcept { return (page * 0x9E3779B97F4A7C15U) >> shift_; }
-    Slot add(std::uint64_t page);
-    Slot unused();
-    void remove(Slot slot) noexcept;
-    void last_unpin(Slot slot) noexcept;
+    ROWAN_IF_CALLED Slot add(std::uint64_t page);
+    ROWAN_IF_CALLED Slot unused();
+    ROWAN_IF_CALLED void remove(Slot slot) noexcept;
+    ROWAN_IF_CALLED void last_unpin(Slot slot) noexcept;
 
     std::size_t pages_;
     std::size_t pinned_ = 0;

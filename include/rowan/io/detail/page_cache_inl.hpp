@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::shared_ptr<std::byte> untouched_memory(std::size_t n) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<std::byte> untouched_memory(std::size_t n) {
     constexpr std::size_t huge = std::size_t{2} << 20;
     std::size_t const all = n + (n >= huge ? huge : 0);
     void* const memory =
@@ -28,7 +28,7 @@ ROWAN_FUNCTION std::shared_ptr<std::byte> untouched_memory(std::size_t n) {
     return {first, [=](std::byte*) { ::munmap(memory, all); }};
 }
 
-ROWAN_FUNCTION PageCache::PageCache(std::size_t pages)
+ROWAN_CALLED_FUNCTION PageCache::PageCache(std::size_t pages)
     : pages_(pages), shift_(64 - std::countr_zero(std::bit_ceil(2 * pages))),
       heads_(std::size_t{1} << (64 - shift_), none), entries_(pages), memory_(untouched_memory(pages * page_bytes)) {}
 
@@ -36,7 +36,7 @@ ROWAN_FUNCTION void PageCache::Free::operator()(std::byte* memory) const noexcep
     ::operator delete (memory, std::align_val_t{page_bytes});
 }
 
-ROWAN_FUNCTION PageCache::Slot PageCache::add(std::uint64_t page) {
+ROWAN_CALLED_FUNCTION PageCache::Slot PageCache::add(std::uint64_t page) {
     Slot const slot = unused();
     Slot& head = heads_[bucket(page)];
     entries_[slot] = {.page = page, .next = head, .state = wanted, .used = true};
@@ -46,7 +46,7 @@ ROWAN_FUNCTION PageCache::Slot PageCache::add(std::uint64_t page) {
 }
 
 /// A slot that is in no list.
-ROWAN_FUNCTION PageCache::Slot PageCache::unused() {
+ROWAN_CALLED_FUNCTION PageCache::Slot PageCache::unused() {
     if (free_ != none) {
         Slot const slot = free_;
         free_ = entries_[slot].next;
@@ -82,13 +82,13 @@ ROWAN_FUNCTION PageCache::Slot PageCache::unused() {
 }
 
 /// Takes a slot out of its bucket.
-ROWAN_FUNCTION void PageCache::remove(Slot slot) noexcept {
+ROWAN_CALLED_FUNCTION void PageCache::remove(Slot slot) noexcept {
     Slot* at = &heads_[bucket(entries_[slot].page)];
     while (*at != slot) at = &entries_[*at].next;
     *at = entries_[slot].next;
 }
 
-ROWAN_FUNCTION void PageCache::last_unpin(Slot slot) noexcept {
+ROWAN_CALLED_FUNCTION void PageCache::last_unpin(Slot slot) noexcept {
     Entry& entry = entries_[slot];
     bool const is_added = slot >= pages_;
     if (!is_added) --pinned_;

@@ -39,7 +39,7 @@ public:
     /// Reads a page. Returns 0, or why it could not.
     using Read = std::function<int(Page, std::byte*)>;
 
-    PageReader(std::size_t pages, int readers, Read read);
+    ROWAN_IF_CALLED PageReader(std::size_t pages, int readers, Read read);
     PageReader(PageReader const&) = delete;
     PageReader& operator=(PageReader const&) = delete;
     /// Waits for the reads that have begun. No page is pinned.
@@ -47,33 +47,33 @@ public:
 
     /// Pins pages, which may be repeated, and begins to read those that are missing. `to` is empty.
     /// errors   std::bad_alloc, after which nothing is pinned
-    void begin(std::span<Page const> pages, PinnedPages& to);
+    ROWAN_IF_CALLED void begin(std::span<Page const> pages, PinnedPages& to);
     /// Waits until the pages are read. Returns 0, or why one of them could not be read; they remain pinned.
-    int finish(PinnedPages const& pages);
-    void release(PinnedPages& pages) noexcept;
+    ROWAN_IF_CALLED int finish(PinnedPages const& pages);
+    ROWAN_IF_CALLED void release(PinnedPages& pages) noexcept;
 
     /// begin for pages that nobody waits for: others are read first. Pins at most half of the cache, with those of
     /// other calls, and ignores the rest of the pages.
     /// errors   std::bad_alloc, after which nothing is pinned
-    void begin_later(std::vector<Page> pages, PinnedPages& to);
-    void release_later(PinnedPages& pages) noexcept;
+    ROWAN_IF_CALLED void begin_later(std::vector<Page> pages, PinnedPages& to);
+    ROWAN_IF_CALLED void release_later(PinnedPages& pages) noexcept;
 
     std::size_t pages() const noexcept { return cache_.pages(); }
     /// The process of the threads. Another one, which was forked from it, calls nothing but abandon.
     ::pid_t process() const noexcept { return process_; }
     /// In a forked process: frees the pages. The rest remains, since threads that are not there may have locked it.
-    static void abandon(PageReader* reader) noexcept;
+    ROWAN_IF_CALLED static void abandon(PageReader* reader) noexcept;
     /// Pinned slots and slots that were added.
-    std::pair<std::size_t, std::size_t> in_use();
+    ROWAN_IF_CALLED std::pair<std::size_t, std::size_t> in_use();
 
 private:
     using Lock = std::unique_lock<std::mutex>;
 
-    std::size_t pin(std::span<Page const> pages, PinnedPages& to, bool urgent);
-    void unpin(PinnedPages& pages) noexcept;
-    void call_readers(Lock& lock, std::size_t jobs);
-    bool read_next(Lock& lock) noexcept;
-    void work() noexcept;
+    ROWAN_IF_CALLED std::size_t pin(std::span<Page const> pages, PinnedPages& to, bool urgent);
+    ROWAN_IF_CALLED void unpin(PinnedPages& pages) noexcept;
+    ROWAN_IF_CALLED void call_readers(Lock& lock, std::size_t jobs);
+    ROWAN_IF_CALLED bool read_next(Lock& lock) noexcept;
+    ROWAN_IF_CALLED void work() noexcept;
 
     Read const read_;
     ::pid_t const process_;

@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION PageReader::PageReader(std::size_t pages, int readers, Read read)
+ROWAN_CALLED_FUNCTION PageReader::PageReader(std::size_t pages, int readers, Read read)
     : read_(std::move(read)), process_(::getpid()), most_readers_(static_cast<std::size_t>(readers)), cache_(pages) {
     readers_.reserve(most_readers_);
     prepare_helpers();  // not made on a reader
@@ -28,15 +28,15 @@ ROWAN_FUNCTION PageReader::~PageReader() {
     for (std::thread& reader : readers_) reader.join();
 }
 
-ROWAN_FUNCTION void PageReader::abandon(PageReader* reader) noexcept { reader->cache_.forget(); }
+ROWAN_CALLED_FUNCTION void PageReader::abandon(PageReader* reader) noexcept { reader->cache_.forget(); }
 
-ROWAN_FUNCTION std::pair<std::size_t, std::size_t> PageReader::in_use() {
+ROWAN_CALLED_FUNCTION std::pair<std::size_t, std::size_t> PageReader::in_use() {
     Lock const lock(mutex_);
     return {cache_.pinned(), cache_.added()};
 }
 
 /// Returns the number of pages that are to be read. After an exception, `to` has those that were pinned before it.
-ROWAN_FUNCTION std::size_t PageReader::pin(std::span<Page const> pages, PinnedPages& to, bool urgent) {
+ROWAN_CALLED_FUNCTION std::size_t PageReader::pin(std::span<Page const> pages, PinnedPages& to, bool urgent) {
     std::size_t jobs = 0;
     for (Page const page : pages) {
         PageCache::Slot const slot = cache_.pin(page);
@@ -54,12 +54,12 @@ ROWAN_FUNCTION std::size_t PageReader::pin(std::span<Page const> pages, PinnedPa
     return jobs;
 }
 
-ROWAN_FUNCTION void PageReader::unpin(PinnedPages& pages) noexcept {
+ROWAN_CALLED_FUNCTION void PageReader::unpin(PinnedPages& pages) noexcept {
     for (PageCache::Slot const slot : pages.slots) cache_.unpin(slot);
     pages.clear();
 }
 
-ROWAN_FUNCTION void PageReader::begin(std::span<Page const> pages, PinnedPages& to) {
+ROWAN_CALLED_FUNCTION void PageReader::begin(std::span<Page const> pages, PinnedPages& to) {
     constexpr std::size_t some = 64;  // pinned at a time, so that the readers do not wait for long
     to.slots.reserve(pages.size());
     to.data.reserve(pages.size());
@@ -79,7 +79,7 @@ ROWAN_FUNCTION void PageReader::begin(std::span<Page const> pages, PinnedPages& 
     }
 }
 
-ROWAN_FUNCTION int PageReader::finish(PinnedPages const& pages) {
+ROWAN_CALLED_FUNCTION int PageReader::finish(PinnedPages const& pages) {
     if (pages.unread == 0) return 0;
     int code = 0;
     Lock lock(mutex_);
@@ -101,13 +101,13 @@ ROWAN_FUNCTION int PageReader::finish(PinnedPages const& pages) {
     return code;
 }
 
-ROWAN_FUNCTION void PageReader::release(PinnedPages& pages) noexcept {
+ROWAN_CALLED_FUNCTION void PageReader::release(PinnedPages& pages) noexcept {
     if (pages.slots.empty()) return;
     Lock const lock(mutex_);
     unpin(pages);
 }
 
-ROWAN_FUNCTION void PageReader::begin_later(std::vector<Page> pages, PinnedPages& to) {
+ROWAN_CALLED_FUNCTION void PageReader::begin_later(std::vector<Page> pages, PinnedPages& to) {
     auto const make_distinct = [&] {
         std::sort(pages.begin(), pages.end());
         pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
@@ -138,14 +138,14 @@ ROWAN_FUNCTION void PageReader::begin_later(std::vector<Page> pages, PinnedPages
     }
 }
 
-ROWAN_FUNCTION void PageReader::release_later(PinnedPages& pages) noexcept {
+ROWAN_CALLED_FUNCTION void PageReader::release_later(PinnedPages& pages) noexcept {
     Lock const lock(mutex_);
     kept_ -= pages.slots.size();
     unpin(pages);
 }
 
 /// Wakes or starts as many readers as there are jobs, or all.
-ROWAN_FUNCTION void PageReader::call_readers(Lock& lock, std::size_t jobs) {
+ROWAN_CALLED_FUNCTION void PageReader::call_readers(Lock& lock, std::size_t jobs) {
     std::size_t const wake = std::min(jobs, sleeping_);
     try {
         for (std::size_t n = jobs - wake; n > 0 && readers_.size() < most_readers_; --n)
@@ -158,7 +158,7 @@ ROWAN_FUNCTION void PageReader::call_readers(Lock& lock, std::size_t jobs) {
 }
 
 /// Reads a page that is wanted, without the lock. Returns whether there was one.
-ROWAN_FUNCTION bool PageReader::read_next(Lock& lock) noexcept {
+ROWAN_CALLED_FUNCTION bool PageReader::read_next(Lock& lock) noexcept {
     auto& queue = urgent_.empty() ? later_ : urgent_;
     if (queue.empty()) return false;
     PageCache::Slot const slot = queue.front();
@@ -181,7 +181,7 @@ ROWAN_FUNCTION bool PageReader::read_next(Lock& lock) noexcept {
     return true;
 }
 
-ROWAN_FUNCTION void PageReader::work() noexcept {
+ROWAN_CALLED_FUNCTION void PageReader::work() noexcept {
     use_all_places();
     for (Lock lock(mutex_); !ended_;) {
         if (read_next(lock)) continue;

@@ -18,13 +18,13 @@
 namespace rowan::inline v0::detail {
 
 /// "LoDTensor<f32>[UNK, 4] with 1 level"
-std::string spec_text(VarSpec const& spec);
+ROWAN_IF_CALLED std::string spec_text(VarSpec const& spec);
 
 /// The operator and its inputs: "fc(x, w, b)".
-std::string called(OpDesc const& op);
+ROWAN_IF_CALLED std::string called(OpDesc const& op);
 
 /// Throws a GraphError with the slots of the descriptor and those of the operator that was made of it.
-[[noreturn]] void wrong_slots(OpDesc const& op, Operator const& made);
+ROWAN_IF_CALLED [[noreturn]] void wrong_slots(OpDesc const& op, Operator const& made);
 
 template <class Device, class... T>
 class ProgramReader {

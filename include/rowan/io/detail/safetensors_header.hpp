@@ -67,7 +67,7 @@ public:
     /// errors   FormatError if it is not JSON, lacks or repeats anything, or its tensors do not cover the data
     /// cost     O(size + n log n); beside the text 32 bytes per tensor and 16 per entry of the metadata, in vectors
     ///          that grow: at most 8 times the size of the text
-    SafetensorsHeader(std::string text, std::uint64_t data);
+    ROWAN_IF_CALLED SafetensorsHeader(std::string text, std::uint64_t data);
 
     std::uint64_t data_begin() const noexcept { return 8 + text_.size(); }
     std::vector<Record> const& records() const noexcept { return records_; }  ///< ascending by name
@@ -76,9 +76,9 @@ public:
     std::string_view name(Record const& r) const { return view(r.name); }
 
     /// The record of that name, or null.
-    Record const* find(std::string_view name) const;
+    ROWAN_IF_CALLED Record const* find(std::string_view name) const;
 
-    std::vector<std::int64_t> shape(Record const& r) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> shape(Record const& r) const;
 
 private:
     friend class SafetensorsParser;
@@ -89,7 +89,7 @@ private:
 };
 
 /// errors   FormatError unless a header of n bytes can follow its length, with `left` bytes after it
-void check_safetensors_length(std::uint64_t n, std::uint64_t left);
+ROWAN_IF_CALLED void check_safetensors_length(std::uint64_t n, std::uint64_t left);
 
 /// Reads everything before the data.
 template <class Reader>

@@ -159,16 +159,17 @@ void SafetensorsParser::sort(List& list, Key const& key) {
     once(seen, key(*std::next(twice)));
 }
 
-ROWAN_FUNCTION SafetensorsHeader::SafetensorsHeader(std::string text, std::uint64_t data) : text_(std::move(text)) {
+ROWAN_CALLED_FUNCTION SafetensorsHeader::SafetensorsHeader(std::string text, std::uint64_t data)
+    : text_(std::move(text)) {
     SafetensorsParser(*this, data).parse();
 }
 
-ROWAN_FUNCTION SafetensorsHeader::Record const* SafetensorsHeader::find(std::string_view name) const {
+ROWAN_CALLED_FUNCTION SafetensorsHeader::Record const* SafetensorsHeader::find(std::string_view name) const {
     auto const place = std::ranges::lower_bound(records_, name, {}, [&](Record const& r) { return this->name(r); });
     return place == records_.end() || this->name(*place) != name ? nullptr : &*place;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> SafetensorsHeader::shape(Record const& r) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> SafetensorsHeader::shape(Record const& r) const {
     std::string_view const text = std::string_view(text_).substr(r.shape, text_.find(']', r.shape) - r.shape);
     std::vector<std::int64_t> dims;
     dims.reserve(static_cast<std::size_t>(std::ranges::count(text, ',')) + 1);
@@ -181,7 +182,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> SafetensorsHeader::shape(Record const& 
     return dims;
 }
 
-ROWAN_FUNCTION void check_safetensors_length(std::uint64_t n, std::uint64_t left) {
+ROWAN_CALLED_FUNCTION void check_safetensors_length(std::uint64_t n, std::uint64_t left) {
     if (n > safetensors_header_limit) {
         throw FormatError(0, "the header's length",
                           "is " + std::to_string(n) + ", more than " + std::to_string(safetensors_header_limit));

@@ -23,8 +23,8 @@ struct SafetensorsPart {
 
 /// Everything before the data, as the reference implementation writes it. Sorts the parts in the order of their data.
 /// errors   Error if a name is invalid or given twice, a text is not UTF-8, or the header would exceed the limit
-std::string safetensors_header_text(std::vector<SafetensorsPart>& parts,
-                                    std::map<std::string, std::string> const& metadata);
+ROWAN_IF_CALLED std::string safetensors_header_text(std::vector<SafetensorsPart>& parts,
+                                                    std::map<std::string, std::string> const& metadata);
 
 }  // namespace rowan::inline v0::detail
 

@@ -30,8 +30,8 @@ ROWAN_FUNCTION std::string json_string(char const* what, std::string const& s) {
     return text + '"';
 }
 
-ROWAN_FUNCTION std::string safetensors_header_text(std::vector<SafetensorsPart>& parts,
-                                                   std::map<std::string, std::string> const& metadata) {
+ROWAN_CALLED_FUNCTION std::string safetensors_header_text(std::vector<SafetensorsPart>& parts,
+                                                          std::map<std::string, std::string> const& metadata) {
     auto const type = [](SafetensorsPart const& p) {
         return std::ranges::find(safetensors_types, p.type, &SafetensorsType::name);
     };

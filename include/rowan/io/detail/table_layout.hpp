@@ -87,18 +87,18 @@ struct TableGeneration {
     std::uint64_t number = 0;
     std::uint32_t zero = 0, sum = 0;  // CRC-32C of what is before it
 
-    bool valid() const;
+    ROWAN_IF_CALLED bool valid() const;
     friend bool operator==(TableGeneration const&, TableGeneration const&) = default;
 
     /// Number 0 is that of a place that no save has written yet.
-    static TableGeneration of(std::uint64_t number);
+    ROWAN_IF_CALLED static TableGeneration of(std::uint64_t number);
 };
 
 struct TableRecord {
     std::uint64_t id = 0, generation = 0, page = 0;
     std::uint32_t zero = 0, sum = 0;  // CRC-32C of the fields before it and of the page
 
-    std::uint32_t sum_with(std::span<std::byte const> bytes) const;
+    ROWAN_IF_CALLED std::uint32_t sum_with(std::span<std::byte const> bytes) const;
 };
 static_assert(sizeof(TableRecord) == 32);
 inline constexpr std::size_t table_record_bytes = sizeof(TableRecord) + table_page;
@@ -117,7 +117,7 @@ struct TableLayout {
     TableLayout() = default;
     /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes; Error if a state has
     ///          no name, one longer than 255 bytes, or that of another state, or there are more than 1000 states
-    TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all);
+    ROWAN_IF_CALLED TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all);
 
     std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }
 
@@ -126,7 +126,7 @@ struct TableLayout {
 
     /// Reads the layout of a file.
     /// errors   FormatError if it is damaged or has another size
-    static TableLayout parse(std::span<std::byte const> file);
+    ROWAN_IF_CALLED static TableLayout parse(std::span<std::byte const> file);
 };
 
 }  // namespace detail

@@ -13,7 +13,7 @@ namespace rowan::inline v0::detail {
 class TrainingFiles {
 public:
     /// errors   Error if the name of the folder is empty
-    explicit TrainingFiles(TrainCheckpointOptions const& options);
+    ROWAN_IF_CALLED explicit TrainingFiles(TrainCheckpointOptions const& options);
 
     std::string const& last() const noexcept { return last_; }
     std::string const& previous() const noexcept { return previous_; }
@@ -23,16 +23,16 @@ public:
     bool found() const;
     /// Whether options.previous permits to go on from the save before the last, and there is one.
     /// errors   IoError
-    bool takes_previous() const;
+    ROWAN_IF_CALLED bool takes_previous() const;
     /// The error of a last save that is damaged, and what can be done.
-    FormatError damaged(FormatError const& error) const;
+    ROWAN_IF_CALLED FormatError damaged(FormatError const& error) const;
 
     /// Makes the folder if there is none.
     /// errors   IoError
-    void make_folder() const;
+    ROWAN_IF_CALLED void make_folder() const;
     /// Writes a save of step 0, which has nothing else, if there is none yet: what follows may leave files of ranks.
     /// errors   IoError
-    void begin() const;
+    ROWAN_IF_CALLED void begin() const;
     /// What the next save keeps the last one as: nothing if that is not known to be whole.
     std::string kept_as() const { return *whole_ ? previous_ : std::string(); }
     /// Tells whether the last save is whole: it was loaded, or written.
@@ -40,7 +40,7 @@ public:
 
 private:
     /// A file of ranks that have saved, or none.
-    std::string file_of_ranks() const;
+    ROWAN_IF_CALLED std::string file_of_ranks() const;
 
     std::string folder_, last_, previous_;
     bool may_take_previous_;

@@ -10,7 +10,7 @@ namespace rowan::inline v0::detail {
 
 /// The position of the first invalid sequence: a stray or missing continuation byte, an overlong encoding, a surrogate,
 /// or a code point above U+10FFFF. text.size() if `text` is valid.
-std::size_t invalid_utf8(std::string_view text) noexcept;
+ROWAN_IF_CALLED std::size_t invalid_utf8(std::string_view text) noexcept;
 
 }  // namespace rowan::inline v0::detail
 

@@ -7,7 +7,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::size_t invalid_utf8(std::string_view text) noexcept {
+ROWAN_CALLED_FUNCTION std::size_t invalid_utf8(std::string_view text) noexcept {
     auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     for (std::size_t i = 0; i < text.size();) {
         unsigned const first = byte(i);

@@ -72,7 +72,7 @@ struct WireValue {
     std::int64_t number = 0;     ///< for integers, enumerations and bool
     std::string_view text = {};  ///< for texts
 
-    [[noreturn]] void refuse(std::string const& reason) const;
+    ROWAN_IF_CALLED [[noreturn]] void refuse(std::string const& reason) const;
 
     /// errors   FormatError unless the text is a name: not empty, at most 4 KiB, no NUL
     void name() const {
@@ -94,7 +94,7 @@ struct WireSeen {
     std::array<std::size_t, max_fields> count{};
     std::array<std::int64_t, max_fields> number{};
 
-    [[noreturn]] void refuse(std::string const& field, std::string const& reason) const;
+    ROWAN_IF_CALLED [[noreturn]] void refuse(std::string const& field, std::string const& reason) const;
 };
 
 struct WireMessage;
@@ -141,7 +141,8 @@ public:
              std::int64_t more_memory);
 
     /// Checks the bytes likewise, except their memory. Returns how many bytes, at least, to append for run to accept.
-    std::size_t missing(WireMessage const& message, std::span<std::byte const> bytes, std::int64_t more_memory);
+    ROWAN_IF_CALLED std::size_t missing(WireMessage const& message, std::span<std::byte const> bytes,
+                                        std::int64_t more_memory);
 
     using Counts = std::array<std::size_t, WireSeen::max_fields>;
     /// The number of elements of each list of a message, by the field's index. Nested messages are not read.
@@ -150,22 +151,22 @@ public:
 private:
     static constexpr std::uint32_t varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5;
 
-    void walk(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
+    ROWAN_IF_CALLED void walk(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
 
     void value(WireMessage const& message, WireField const& field, ByteReader& in, std::string const& name,
                std::int64_t& last);
 
-    static void skip(ByteReader& in, std::string const& field, std::uint32_t type);
+    ROWAN_IF_CALLED static void skip(ByteReader& in, std::string const& field, std::uint32_t type);
 
-    void spend(std::uint64_t at, std::string const& field);
-    void use_memory(std::uint64_t at, std::string const& field, std::uint64_t bytes);
+    ROWAN_IF_CALLED void spend(std::uint64_t at, std::string const& field);
+    ROWAN_IF_CALLED void use_memory(std::uint64_t at, std::string const& field, std::uint64_t bytes);
 
-    static std::uint32_t wire_type(wire_kind kind);
+    ROWAN_IF_CALLED static std::uint32_t wire_type(wire_kind kind);
 
     /// Reads a varint, 7 bits per byte.
     static std::uint64_t number(ByteReader& in, std::string const& field);
 
-    static std::int64_t most_memory(std::size_t bytes, std::int64_t more_memory);
+    ROWAN_IF_CALLED static std::int64_t most_memory(std::size_t bytes, std::int64_t more_memory);
 
     static constexpr std::int64_t per_byte = 7;
     static constexpr std::size_t block = 16;  // what an allocation uses beyond its size

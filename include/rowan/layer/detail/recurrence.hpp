@@ -24,18 +24,20 @@ using state_t = std::conditional_t<!std::is_void_v<State>, State, std::condition
 
 /// A block with an empty scope within `outside`, for the steps of the sequences of x.
 /// errors   ShapeError if x has no levels; ValueError if it does not have that level
-std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
+ROWAN_IF_CALLED std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                        layer::RnnOptions const& options);
 
 /// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
 /// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
 ///          ValueError if a memory has no size, or both a size and an initial state
-std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
-                                    std::vector<Variable*>& inputs);
+ROWAN_IF_CALLED std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                    VarSpec const& state, std::vector<Variable*>& inputs);
 
 /// Completes the net of a step with its output and the states after it.
 /// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
 ///          each sequence
-void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
+ROWAN_IF_CALLED void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                              std::span<Variable* const> after);
 
 /// Checks the type of a step of a recurrent layer: of its arguments and of its result.
 template <class F, class X, class States, class Step>
@@ -78,7 +80,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
     op.inner_names = block->net.outer_names;
-    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
+    op.build_backward = [&net = block->net] { net.build_backward(rowan::detail::gradient_kernels<R, Device>()); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);

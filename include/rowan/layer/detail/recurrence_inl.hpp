@@ -12,8 +12,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
-                                                       layer::RnnOptions const& options) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                              layer::RnnOptions const& options) {
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
@@ -31,8 +31,8 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     return block;
 }
 
-ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
-                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                          VarSpec const& state, std::vector<Variable*>& inputs) {
     std::vector<Variable*> before;
     for (layer::Memory const& memory : memories) {
         Variable* const boot = memory.like.get();
@@ -54,8 +54,8 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
     return before;
 }
 
-ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
-                             std::span<Variable* const> after) {
+ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                                    std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
         throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),

@@ -31,17 +31,18 @@ class StepProgram {
 public:
     /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
     ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
-    explicit StepProgram(Variable& result);
+    ROWAN_IF_CALLED explicit StepProgram(Variable& result);
 
     std::span<Variable* const> memories() const { return memories_; }
 
     /// Infers the specs of the memories from that of the input.
     /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
-    std::vector<VarSpec> memory_specs(VarSpec const& input) const;
+    ROWAN_IF_CALLED std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
     /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
     /// step.
-    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
+    ROWAN_IF_CALLED std::pair<Variable*, std::vector<Variable*>> replay(Variable& input,
+                                                                        std::span<Variable* const> before) const;
 
 private:
     Variable& result_;

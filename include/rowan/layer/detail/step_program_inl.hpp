@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
+ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {
         bool inside = false;
@@ -40,7 +40,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
     if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
     std::unordered_map<Variable const*, VarSpec> specs;
     for (Variable const* v : inputs_) specs.emplace(v, input);
     for (Variable const* v : memories_) specs.emplace(v, v->spec());
@@ -64,7 +64,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
     return result;
 }
 
-ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
     Variable& input, std::span<Variable* const> before) const {
     std::unordered_map<Variable const*, Variable*> now;
     for (Variable const* v : inputs_) now.emplace(v, &input);
