@@ -69,7 +69,8 @@ public:
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
         : exec_(options.exec),
-          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, detail::settings_of(options))) {}
+          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, options.comm.ranks(),
+                                        [&options] { return detail::settings_of(options); })) {}
     Trainer(Trainer const&) = delete;
     Trainer& operator=(Trainer const&) = delete;
     // A mistake, which does not compile.
