@@ -32634,6 +32634,8 @@ private:
         std::vector<CostDivisor> divisors = {};
     };
     ROWAN_IF_CALLED Term of(Variable& v);
+    /// The same for an operator that reads v, which no other one may read: what is asked once is not kept.
+    ROWAN_IF_CALLED Term of_summand(Variable& v);
     ROWAN_IF_CALLED Term compute(Variable& v);
     ROWAN_IF_CALLED Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     ROWAN_IF_CALLED Term labelled(Operator const& op);
@@ -32859,6 +32861,7 @@ ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -32908,14 +32911,18 @@ inline Variable& expanded_from(Variable& v) {
 }
 
 ROWAN_CALLED_FUNCTION CostWeight::CostWeight(Variable& cost) {
-    Term const all = of(cost);
+    Term all = compute(cost);
     kind_ = all.kind;
-    divisors_ = all.divisors;
+    divisors_ = std::move(all.divisors);
 }
 
 ROWAN_CALLED_FUNCTION auto CostWeight::of(Variable& v) -> Term {
     if (auto const found = known_.find(&v); found != known_.end()) return found->second;
     return known_[&v] = compute(v);
+}
+
+ROWAN_CALLED_FUNCTION auto CostWeight::of_summand(Variable& v) -> Term {
+    return v.readers().size() == 1 ? compute(v) : of(v);
 }
 
 ROWAN_CALLED_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
@@ -33029,7 +33036,7 @@ ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how)
     bool const product = how == Linearity::product;
     bool constant = how == Linearity::shifted;
     for (Variable* const in : factors(op)) {
-        Term const term = of(*in);
+        Term term = of_summand(*in);
         all.fed = all.fed || term.fed;
         if (term.kind == same) {
             constant = true;
@@ -33038,7 +33045,8 @@ ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how)
         if (all.kind != same && product) no_parts(op, "which multiplies sums or means over the batch");
         if (all.kind != same && all.kind != term.kind) no_parts(op, "which adds a mean over the batch to a sum");
         all.kind = term.kind;
-        all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
+        if (all.divisors.empty()) std::swap(all.divisors, term.divisors);  // of a sum of many, the most
+        std::ranges::move(term.divisors, std::back_inserter(all.divisors));
     }
     if (all.kind == sum && constant && !product)
         no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
@@ -35356,7 +35364,8 @@ ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::sp
     std::int64_t const rows = trainer_->rows(), number = batches_ / options_.parts.count();
     batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
+    auto const on_batch = [&] { return options_.on_batch({epoch_, number, value, rows}); };
+    more_ = all_go_on(std::cref(on_batch), next.size());  // which needs no memory before ranks agree
     if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {

@@ -3,6 +3,7 @@
 #include <rowan/distributed/train.hpp>
 #include <rowan/distributed/train_checkpoint.hpp>
 #include <rowan/layer/elementwise.hpp>
+#include <rowan/train/detail/train_position.hpp>
 #include <rowan/train/optimizers.hpp>
 
 #include "distributed/on_ranks.hpp"

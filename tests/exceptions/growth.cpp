@@ -57,6 +57,13 @@ layer::Var<float> cost_of_fc(int n) {
     return cost_of(n, [&] { return layer::fc(x, {.output_size = 1}); });
 }
 
+layer::Var<float> sum_of_means(int n) {
+    auto const x = layer::data("x", {UNK, 2});
+    auto cost = layer::reduce_mean(layer::fc(x, {.output_size = 1}));
+    for (int i = 1; i < n; ++i) cost = cost + layer::reduce_mean(layer::fc(x, {.output_size = 1}));
+    return cost;
+}
+
 layer::Var<float> cost_of_tables(int n) {
     auto const ids = layer::data<std::int64_t>("ids", {UNK});
     return cost_of(n, [&] { return layer::embedding(ids, {.height = 3, .width = 1}); });
@@ -87,6 +94,7 @@ TEST_CASE("a trainer, with an optimizer and an average for each parameter, visit
     CHECK(of({.optimizer = layer::Adam{.learning_rate = 0.1}}, cost_of_fc) < 5);
     CHECK(of({.optimizer = layer::Sgd{}, .clip = layer::ClipByNorm{.max_norm = 1}, .average = layer::MovingAverage{}, .parts = 2},
              cost_of_fc) < 5);
+    CHECK(of({.optimizer = layer::Sgd{}, .parts = 2}, sum_of_means) < 5);
     CHECK(of({.optimizer = layer::Adam{}}, cost_of_tables) < 5);
     CHECK(of({.optimizer = layer::Deferred{layer::Adam{}}}, cost_of_tables) < 5);
 }

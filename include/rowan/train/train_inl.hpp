@@ -128,7 +128,8 @@ ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::sp
     std::int64_t const rows = trainer_->rows(), number = batches_ / options_.parts.count();
     batches_ += static_cast<std::int64_t>(parts.size());
     changed_ = true;
-    more_ = all_go_on([&] { return options_.on_batch({epoch_, number, value, rows}); }, next.size());
+    auto const on_batch = [&] { return options_.on_batch({epoch_, number, value, rows}); };
+    more_ = all_go_on(std::cref(on_batch), next.size());  // which needs no memory before ranks agree
     if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {

@@ -126,7 +126,7 @@ struct TableLayout {
 
     /// Reads the layout of a file.
     /// errors   FormatError if it is damaged or has another size
-    ROWAN_IF_CALLED static TableLayout parse(std::span<std::byte const> file);
+    ROWAN_IF_CALLED static TableLayout parse(std::string const& path, std::span<std::byte const> file);
 };
 
 }  // namespace detail

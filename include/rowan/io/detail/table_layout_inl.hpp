@@ -93,11 +93,11 @@ ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
     return bytes;
 }
 
-ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::span<std::byte const> file) {
+ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path, std::span<std::byte const> file) {
     ByteReader in(file);
     TableHeader head;
     in.read("the header", std::as_writable_bytes(std::span(&head, 1)));
-    if (head.magic != TableHeader::rowan) throw FormatError(0, "the magic number", "is not that of a table");
+    if (head.magic != TableHeader::rowan) throw FormatError(0, path, "is not a table in a file of rowan");
     if (head.version != 1)
         throw FormatError(8, "the version", "is " + std::to_string(head.version) + ", supported is 1");
     if (head.sum != crc32c(bytes_before_sum(head))) throw FormatError(0, "the header", "has another checksum");

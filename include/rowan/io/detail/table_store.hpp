@@ -83,7 +83,7 @@ public:
         store->file_.lock(store->path_);
         if (size < table_page) throw FormatError(size, "the header", "is not complete");
         store->map(size);
-        store->layout_ = TableLayout::parse(std::span(store->memory_.get(), size));
+        store->layout_ = TableLayout::parse(store->path_, std::span(store->memory_.get(), size));
         check(store->layout_);
         store->journal_.open(store->layout_.id);
         store->restore();

@@ -88,6 +88,8 @@ private:
         std::vector<CostDivisor> divisors = {};
     };
     ROWAN_IF_CALLED Term of(Variable& v);
+    /// The same for an operator that reads v, which no other one may read: what is asked once is not kept.
+    ROWAN_IF_CALLED Term of_summand(Variable& v);
     ROWAN_IF_CALLED Term compute(Variable& v);
     ROWAN_IF_CALLED Term reduced(Operator const& op, Kind kind, std::vector<Counted> factors);
     ROWAN_IF_CALLED Term labelled(Operator const& op);

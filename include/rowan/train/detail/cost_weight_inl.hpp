@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -62,14 +63,18 @@ inline Variable& expanded_from(Variable& v) {
 }
 
 ROWAN_CALLED_FUNCTION CostWeight::CostWeight(Variable& cost) {
-    Term const all = of(cost);
+    Term all = compute(cost);
     kind_ = all.kind;
-    divisors_ = all.divisors;
+    divisors_ = std::move(all.divisors);
 }
 
 ROWAN_CALLED_FUNCTION auto CostWeight::of(Variable& v) -> Term {
     if (auto const found = known_.find(&v); found != known_.end()) return found->second;
     return known_[&v] = compute(v);
+}
+
+ROWAN_CALLED_FUNCTION auto CostWeight::of_summand(Variable& v) -> Term {
+    return v.readers().size() == 1 ? compute(v) : of(v);
 }
 
 ROWAN_CALLED_FUNCTION auto CostWeight::compute(Variable& v) -> Term {
@@ -183,7 +188,7 @@ ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how)
     bool const product = how == Linearity::product;
     bool constant = how == Linearity::shifted;
     for (Variable* const in : factors(op)) {
-        Term const term = of(*in);
+        Term term = of_summand(*in);
         all.fed = all.fed || term.fed;
         if (term.kind == same) {
             constant = true;
@@ -192,7 +197,8 @@ ROWAN_CALLED_FUNCTION auto CostWeight::linear(Operator const& op, Linearity how)
         if (all.kind != same && product) no_parts(op, "which multiplies sums or means over the batch");
         if (all.kind != same && all.kind != term.kind) no_parts(op, "which adds a mean over the batch to a sum");
         all.kind = term.kind;
-        all.divisors.insert(all.divisors.end(), term.divisors.begin(), term.divisors.end());
+        if (all.divisors.empty()) std::swap(all.divisors, term.divisors);  // of a sum of many, the most
+        std::ranges::move(term.divisors, std::back_inserter(all.divisors));
     }
     if (all.kind == sum && constant && !product)
         no_parts(op, "which adds to a sum over the batch what does not depend on the batch");
