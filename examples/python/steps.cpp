@@ -136,7 +136,7 @@ std::pair<VariablePtr, Variables> recurrence(VariablePtr const& x, std::vector<G
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside->new_op(rowan::rnn_kernel, std::move(inputs), block);
-    op.build_backward = [&net = block->net] { net.template build_backward<R, rowan::Cpu>(); };
+    op.build_backward = [&net = block->net] { net.build_backward(rowan::detail::gradient_kernels<R, rowan::Cpu>()); };
     refused.scope = nullptr;
     auto results = objects(outside, op.outputs);
     VariablePtr const all = results[before.size()];

@@ -64,6 +64,7 @@ with Fresh(), warnings.catch_warnings(record=True) as seen:
     assert cpp.operator("fill_f32", [], dims=[2]).name == "full_f32" and cpp.operator("elementwise_mul", [x, x]).name == "mul"
     assert (cpp.run("brelu", np.array([-1, 30], "f4")) == [0, 24]).all() and len(seen) == 13
     refused(RuntimeError, 'there is no operator "sum_rows"', cpp.operator, "sum_rows", [x])  # it needs attributes now
+    refused(RuntimeError, 'there is no operator "sigmod" (did you mean sigmoid?)', cpp.operator, "sigmod", [x])
     refused(AttributeError, "module 'rowan.layer' has no attribute 'no_such_layer'", getattr, layer, "no_such_layer")
     refused(AttributeError, "module 'rowan.layer' has no attribute 'fill_f32'", getattr, layer, "fill_f32")
     assert len(seen) == 13
