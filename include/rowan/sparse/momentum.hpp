@@ -72,7 +72,8 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 /// (duplicates summed first):
 ///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v
 ///     Nesterov: p -= learning_rate · (g + mu · v)
-/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay.
+/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay. If v overflows, it remains
+/// infinite or NaN, and so does p.
 /// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that
 ///          shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
