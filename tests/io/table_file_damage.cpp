@@ -151,7 +151,7 @@ TEST_CASE("what is no table is refused by its name", "[io][table_file][bad_input
     Folder const folder;
     std::string const path = folder / "other";
     test::write(path, Bytes(8192));
-    CHECK_THROWS_WITH(TableFile<float>::open(path), Catch::EndsWith("/other is not a table in a file of rowan"));
+    CHECK_THROWS_WITH(TableFile<float>(path), Catch::EndsWith("/other is not a table in a file of rowan"));
 }
 
 TEST_CASE("records that nothing relied on may be torn", "[io][table_file][bad_input]") {
