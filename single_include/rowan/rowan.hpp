@@ -5396,7 +5396,7 @@ inline constexpr std::size_t most_joined = std::size_t{1} << 20;
 
 /// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
 /// cost     that of f, one exchange and two copies
-ROWAN_IF_CALLED void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
 
 }  // namespace rowan::inline v0::detail
 
@@ -5476,7 +5476,7 @@ ROWAN_CALLED_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector
     transfer.wait();
 }
 
-ROWAN_CALLED_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
     group.joined = std::make_shared<ListTransfer>();
     try {
         f();
@@ -25603,7 +25603,7 @@ public:
 
     /// The ranks, or nullptr.
     rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
-    /// The same, which share their owner.
+    /// Those ranks, or nullptr, of which the caller may keep a share.
     std::shared_ptr<rowan::detail::Ranks const> const& shared_ranks() const noexcept { return ranks_; }
 
 private:

@@ -120,7 +120,7 @@ public:
 
     /// The ranks, or nullptr.
     rowan::detail::Ranks const* ranks() const noexcept { return ranks_.get(); }
-    /// The same, which share their owner.
+    /// Those ranks, or nullptr, of which the caller may keep a share.
     std::shared_ptr<rowan::detail::Ranks const> const& shared_ranks() const noexcept { return ranks_; }
 
 private:

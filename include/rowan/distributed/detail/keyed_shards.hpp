@@ -50,8 +50,8 @@ private:
 /// `damage`.
 /// cost     one read of this rank's files; every key of another rank sent once. Two buffers of `piece` bytes beside what
 ///          this rank gets
-ROWAN_IF_CALLED DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
-                                    std::size_t piece, std::exception_ptr& damage);
+DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list, std::size_t piece,
+                    std::exception_ptr& damage);
 
 /// What a rank loads of a table by keys.
 class KeyedShards {

@@ -87,8 +87,8 @@ private:
     std::vector<std::size_t> order_;  // of keys
 };
 
-ROWAN_CALLED_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
-                                          std::size_t piece, std::exception_ptr& damage) {
+ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                                   std::size_t piece, std::exception_ptr& damage) {
     int const ranks = group == nullptr ? 1 : saved.ranks();
     auto const others = static_cast<std::size_t>(ranks);
     auto file = saved.files().begin();

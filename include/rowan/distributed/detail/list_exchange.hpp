@@ -54,7 +54,7 @@ inline constexpr std::size_t most_joined = std::size_t{1} << 20;
 
 /// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
 /// cost     that of f, one exchange and two copies
-ROWAN_IF_CALLED void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
+void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
 
 }  // namespace rowan::inline v0::detail
 

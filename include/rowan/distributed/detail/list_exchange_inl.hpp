@@ -77,7 +77,7 @@ ROWAN_CALLED_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector
     transfer.wait();
 }
 
-ROWAN_CALLED_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
     group.joined = std::make_shared<ListTransfer>();
     try {
         f();
