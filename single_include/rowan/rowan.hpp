@@ -26330,6 +26330,10 @@ public:
 
     /// Requests the gradient of a variable.
     void want(Variable const& v) { wanted_.insert(&v); }
+    /// The same, if its elements have the type of the gradients.
+    void want_of_type(Variable const& v) {
+        if (v.spec().dtype == kernels_.dtype) want(v);
+    }
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
     /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
@@ -35849,11 +35853,8 @@ ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernel
 
 ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the state of a loop");
-    auto const want = [&](Variable const& v) {
-        if (v.spec().dtype == kernels.dtype) maker.want(v);
-    };
-    for (State const& s : states) want(*s.before);
-    for (Variable const* v : outer) want(*v);
+    for (State const& s : states) maker.want_of_type(*s.before);
+    for (Variable const* v : outer) maker.want_of_type(*v);
     maker.spread(order_);
     for (State& s : states) {
         if (!maker.wants(*s.after)) continue;
@@ -36319,13 +36320,10 @@ ROWAN_CALLED_FUNCTION void StepNet::build_backward(GradientKernels const& kernel
 
 ROWAN_CALLED_FUNCTION void StepNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the result of a step");
-    auto const want = [&](Variable const& v) {
-        if (v.spec().dtype == kernels.dtype) maker.want(v);
-    };
-    want(*x);
-    for (Memory const& m : memories) want(*m.before);
-    for (Variable const* v : outer) want(*v);
-    for (Static const& s : statics) want(*s.value);
+    maker.want_of_type(*x);
+    for (Memory const& m : memories) maker.want_of_type(*m.before);
+    for (Variable const* v : outer) maker.want_of_type(*v);
+    for (Static const& s : statics) maker.want_of_type(*s.value);
     maker.spread(order_);
     out_grad = new_gradient(*out);
     maker.add(*out, *out_grad);

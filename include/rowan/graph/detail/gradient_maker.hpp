@@ -24,6 +24,10 @@ public:
 
     /// Requests the gradient of a variable.
     void want(Variable const& v) { wanted_.insert(&v); }
+    /// The same, if its elements have the type of the gradients.
+    void want_of_type(Variable const& v) {
+        if (v.spec().dtype == kernels_.dtype) want(v);
+    }
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
     /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which

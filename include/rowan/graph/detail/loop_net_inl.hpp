@@ -26,11 +26,8 @@ ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernel
 
 ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the state of a loop");
-    auto const want = [&](Variable const& v) {
-        if (v.spec().dtype == kernels.dtype) maker.want(v);
-    };
-    for (State const& s : states) want(*s.before);
-    for (Variable const* v : outer) want(*v);
+    for (State const& s : states) maker.want_of_type(*s.before);
+    for (Variable const* v : outer) maker.want_of_type(*v);
     maker.spread(order_);
     for (State& s : states) {
         if (!maker.wants(*s.after)) continue;

@@ -24,13 +24,10 @@ ROWAN_CALLED_FUNCTION void StepNet::build_backward(GradientKernels const& kernel
 
 ROWAN_CALLED_FUNCTION void StepNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the result of a step");
-    auto const want = [&](Variable const& v) {
-        if (v.spec().dtype == kernels.dtype) maker.want(v);
-    };
-    want(*x);
-    for (Memory const& m : memories) want(*m.before);
-    for (Variable const* v : outer) want(*v);
-    for (Static const& s : statics) want(*s.value);
+    maker.want_of_type(*x);
+    for (Memory const& m : memories) maker.want_of_type(*m.before);
+    for (Variable const* v : outer) maker.want_of_type(*v);
+    for (Static const& s : statics) maker.want_of_type(*s.value);
     maker.spread(order_);
     out_grad = new_gradient(*out);
     maker.add(*out, *out_grad);
