@@ -2,6 +2,7 @@
 //
 //     x  -2     -1     0     1     2           x --fc (w, b)--> arctan --> predict      cost = mean of (predict - y)²
 //     y  -1.43  -1.33 -0.79  1.11  1.37        y = arctan(3 x - 1): it finds w = 3 and b = -1
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 
 #include <cmath>

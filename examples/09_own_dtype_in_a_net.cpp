@@ -4,6 +4,7 @@
 //     book good   1    book bad   -1    book not good   -1                                   play not bad ?
 //     play good   1    play bad   -1    play not good   -1
 #include <rowan/io/model.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 
 #include <bit>
@@ -54,7 +55,6 @@ int main() {
     rowan::save_model(predict, parameters, "09_own_dtype.rowan");
     rowan::Feeds asked{{"words", LoDTensor<std::int64_t>::from_nested({{film, bad}, {book, no, bad}, {play, no, bad}})}};
     auto answers = rowan::infer(predict, asked, rowan::load_model(predict, "09_own_dtype.rowan"));
-    auto x = answers.value().begin();
-    for (auto const* question : {"film bad", "book not bad", "play not bad"})
+    for (auto x = answers.value().begin(); auto const* question : {"film bad", "book not bad", "play not bad"})
         std::printf("%s: %s\n", question, rowan::dtype<posit8>::widen(*x++) > 0 ? "liked" : "not liked");
 }

@@ -4,6 +4,7 @@
 //
 //     x  0 0   0 1   1 0   1 1     in the memory of the host  --train-->  parameters in the memory of the device
 //     y   0     1     1     0                                 --infer-->  answers there, to_host(answers) here
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 #include <rowan/thrust.hpp>
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""single_include/generate.py [--check] [FOLDER]: makes single_include/rowan/rowan.hpp of include/rowan/rowan.hpp.
+"""single_include/generate.py [--check] [FOLDER]: makes single_include/rowan/rowan.hpp of include/rowan/rowan.hpp, and own_operator.hpp beside
+it, which adds nothing to it.
 
 The headers of ours that it reaches are pasted, each once and after those that it includes. Other includes stay, but for those that an
 earlier line has outside of any #if. With --check nothing is written, and it is an error when the file is not what would be written.
@@ -16,6 +17,7 @@ TOKEN = re.compile(r"""
   | (?P<literal> (?:u8|[uUL])?R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' )
   | \d[\w.']* | \w+ | .
 """, re.VERBOSE | re.DOTALL)
+OWN = "rowan/own_operator.hpp"
 OURS = re.compile(r"#\s*include\s*<(rowan/.+)>")
 
 
@@ -29,7 +31,30 @@ def without_text(token):
 def read(path):
     """The lines of a header, each with its code, which lacks comments and what is in literals."""
     text = path.read_text(encoding="utf-8").rstrip("\n")
-    return [(line, code.strip()) for line, code in zip(text.split("\n"), TOKEN.sub(without_text, text).split("\n"), strict=True)]
+    lines = [(line, code.strip()) for line, code in zip(text.split("\n"), TOKEN.sub(without_text, text).split("\n"), strict=True)]
+    return without_condition(lines)
+
+
+def without_condition(lines):
+    """The lines of a header for programs that have the functions of operators: without `#if !ROWAN_DECLARES_OPERATORS` around includes, and
+    without the includes of the opposite."""
+    kept = []
+    block = None  # the condition of the includes, and those
+    for line, code in lines:
+        if code in ("#if !ROWAN_DECLARES_OPERATORS", "#if ROWAN_DECLARES_OPERATORS"):
+            block = (code, [(line, code)])
+        elif block is None:
+            kept.append((line, code))
+        else:
+            block[1].append((line, code))
+            if code == "#endif":
+                condition, inner = block
+                if not all(OURS.fullmatch(code) for _, code in inner[1:-1]):
+                    kept += inner
+                elif condition == "#if !ROWAN_DECLARES_OPERATORS":
+                    kept += inner[1:-1]
+                block = None
+    return kept
 
 
 def reached(headers, name):
@@ -103,7 +128,7 @@ def single(folder):
         if reached(headers, name) == {name} != {"rowan/version.hpp"}:  # two copies of rowan would not be told so
             sys.exit(f"{name} includes none of ours: <rowan/version.hpp> is for all")
         left_out = re.match(r"rowan/(thrust|compiled|io)[./]|.*/detail/|rowan/distributed/mpi", name) or "rowan/io/detail/nanopb.hpp" in reached(headers, name)
-        if name not in seen and not left_out:
+        if name not in seen and not left_out and name != OWN:
             sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs no nanopb, Thrust or MPI, nor is it for files")
     version = ".".join(re.findall(r"^#define ROWAN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", "\n".join(lines), re.MULTILINE))
     licence = (folder / "LICENSE").read_text(encoding="utf-8").rstrip("\n").split("\n")
@@ -116,13 +141,15 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     arguments = parser.parse_args()
-    text = single(arguments.folder)
-    file = arguments.folder / "single_include/rowan/rowan.hpp"
-    if not arguments.check:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    elif not file.is_file() or file.read_text(encoding="utf-8") != text:
-        sys.exit("single_include is out of date: run single_include/generate.py and commit the result")
+    own = [*(arguments.folder / "include" / OWN).read_text(encoding="utf-8").split("\n")[:1], "#pragma once", "#include <rowan/rowan.hpp>"]
+    files = {"rowan/rowan.hpp": single(arguments.folder), OWN: "\n".join([*own, ""])}
+    for name, text in files.items():
+        file = arguments.folder / "single_include" / name
+        if not arguments.check:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != text:
+            sys.exit("single_include is out of date: run single_include/generate.py and commit the result")
 
 
 main()

@@ -11,6 +11,7 @@
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/elementwise/cast.hpp>
 #include <rowan/op/elementwise/full.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <algorithm>
 #include <cstddef>

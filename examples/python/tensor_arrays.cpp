@@ -7,6 +7,7 @@
 
 #include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/layer/array.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/io/model.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 
 #include <algorithm>

@@ -7,3 +7,4 @@
 #include <rowan/compiled/operators_double.cpp>
 #include <rowan/compiled/operators_float.cpp>
 #include <rowan/compiled/operators_integer.cpp>
+#include <rowan/compiled/training.cpp>

@@ -19,7 +19,6 @@
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/open_rows.hpp>
-#include <rowan/io/operator_maker.hpp>
 #include <rowan/io/paddle.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/io/row_store.hpp>
@@ -33,3 +32,7 @@
 #include <rowan/io/to_program.hpp>
 #include <rowan/io/train_checkpoint.hpp>
 #include <rowan/io/var_desc.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/io/operator_maker.hpp>
+#endif

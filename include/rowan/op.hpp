@@ -7,9 +7,9 @@
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/class_sampler.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/loss/hierarchical_softmax.hpp>
 #include <rowan/op/loss/huffman_tree.hpp>
-#include <rowan/op/loss/loss_options.hpp>
 #include <rowan/op/loss/nce.hpp>
 #include <rowan/op/loss/negative_sampling.hpp>
 #include <rowan/op/loss/sample_classes.hpp>

@@ -2,6 +2,7 @@
 //
 //     x  --fc (w, b)-->  arctan  -->  predict      cost = mean of (predict - y)²,  y = arctan(3 x - 1)
 #include <rowan/io/model.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 
 #include <algorithm>

@@ -14,6 +14,7 @@
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/static_input.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/deferred.hpp>
 
 #include <map>

@@ -15,6 +15,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/parameter.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 

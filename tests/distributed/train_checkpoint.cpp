@@ -2,6 +2,7 @@
 #include <rowan/distributed/train_checkpoint.hpp>
 #include <rowan/distributed/train.hpp>
 #include <rowan/layer/elementwise.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/deferred.hpp>
 #include <rowan/train/optimizers.hpp>
 

@@ -1,5 +1,5 @@
 // tests/docs/operators.cpp: prints include/rowan/OPERATORS.md, the table of rowan's operators, from their declarations.
-#include <rowan/graph/op_kernel.hpp>
+#include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/full.hpp>
 

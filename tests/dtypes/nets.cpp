@@ -7,6 +7,7 @@
 
 #include <rowan/io/model.hpp>
 #include <rowan/layer.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train.hpp>
 #include <rowan/sparse/to_dense.hpp>
 

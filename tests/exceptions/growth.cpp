@@ -1,6 +1,7 @@
 // tests/exceptions/growth.cpp: the allocations of what builds and ends nets grow as the operators do.
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/trainer.hpp>
 
 #include "catch.hpp"

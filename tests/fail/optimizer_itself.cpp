@@ -1,7 +1,8 @@
 // expect: rowan::kernel_of: .itself. and detail::builtin_op are for rowan.s own operators
 // flags: -fexceptions -DROWAN_COMPILED
 #include <rowan/layer.hpp>
-#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train.hpp>
 struct my_adagrad_op : rowan::detail::optimizer_op<rowan::AdaGradOptions, rowan::slot::moment> {
     using itself = my_adagrad_op;

@@ -7,6 +7,7 @@
 #include <rowan/op/elementwise/add.hpp>
 #include <rowan/op/optimizer/sgd.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <algorithm>
 #include <array>

@@ -12,6 +12,7 @@
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/op/sequence/expand_rows.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
 #include <array>

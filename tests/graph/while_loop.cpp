@@ -13,6 +13,7 @@
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <cstdint>
 #include <string>

@@ -28,6 +28,7 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/static_input.hpp>
 #include <rowan/layer/while_loop.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/infer.hpp>
 
 #include <unistd.h>

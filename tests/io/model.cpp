@@ -12,6 +12,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>

@@ -7,6 +7,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/train.hpp>
 
 #include <array>

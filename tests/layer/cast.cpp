@@ -6,6 +6,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <cstdint>
 #include <limits>

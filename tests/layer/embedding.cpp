@@ -6,6 +6,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/embedding_bags.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <cstddef>
 #include <cstdint>

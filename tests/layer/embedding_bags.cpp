@@ -8,6 +8,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/op/table/join_bags.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/hash_rows.hpp>
 #include <rowan/train/train.hpp>

@@ -5,6 +5,7 @@
 
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <cstdint>
 

@@ -9,6 +9,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <array>
 #include <cstddef>

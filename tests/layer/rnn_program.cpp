@@ -7,6 +7,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/own_operator.hpp>
 
 namespace test_rnn_program {
 

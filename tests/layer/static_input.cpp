@@ -12,6 +12,7 @@
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/train.hpp>
 
 #include <cstddef>

@@ -12,6 +12,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/operators.hpp>
+#include <rowan/own_operator.hpp>
 #include <rowan/train/train.hpp>
 
 #include <algorithm>

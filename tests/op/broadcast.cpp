@@ -86,7 +86,7 @@ TEST_CASE("broadcasting repeats dims of 1 and dims that are missing", "[op][gold
 TEST_CASE("gradients of 16-bit inputs are narrowed after the sum", "[op]") {
     using rowan::bfloat16;
     auto const g = Tensor<bfloat16>::full({1000, 3}, bfloat16(1.0F / 3)), x = Tensor<bfloat16>::full({1000, 3}, bfloat16(0.334F));
-    auto const sum = rowan::broadcast_grad_op<rowan::detail::mul_formula, true>::run(Cpu{}, x, Tensor<bfloat16>{{bfloat16(1.0F)}}, g);
+    auto const sum = rowan::broadcast_grad_op<rowan::mul_op, rowan::detail::mul_formula, true>::run(Cpu{}, x, Tensor<bfloat16>{{bfloat16(1.0F)}}, g);
     float want = 0;
     for (int i = 0; i < 3000; ++i) want += static_cast<float>(g(0, 0)) * static_cast<float>(x(0, 0));
     CHECK(static_cast<float>(sum(0, 0)) == static_cast<float>(bfloat16(want)));
@@ -99,7 +99,7 @@ TEST_CASE("broadcasting has the same bits on any number of threads", "[op]") {
     test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({64}, 5)); });
     test::check_any_threads([&](Cpu exec) { return rowan::mul(exec, rows, inputs::wild<float>({n / 64, 1}, 6)); });
     test::check_any_threads([&](Cpu exec) {
-        return rowan::broadcast_grad_op<rowan::detail::mul_formula, true>::run(exec, rows, inputs::wild<float>({64}, 5), rows);
+        return rowan::broadcast_grad_op<rowan::mul_op, rowan::detail::mul_formula, true>::run(exec, rows, inputs::wild<float>({64}, 5), rows);
     });
 }
 

@@ -29,43 +29,42 @@ bool near(Tensor<double> const& got, Tensor<double> const& want) {
 }
 
 // A loss with labels as a constant, which has no gradient.
-template <class F>
+template <class Op>
 struct labelled_grad_op;
-template <class F>
+template <class Op>
 struct labelled_op {
     static constexpr std::string_view name = "labelled";
     using inputs = rowan::slots<rowan::slot::x>;
     using outputs = rowan::slots<rowan::slot::out>;
-    using grad = rowan::grad_rule<labelled_grad_op<F>, rowan::uses<rowan::slot::x, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
+    using grad = rowan::grad_rule<labelled_grad_op<Op>, rowan::uses<rowan::slot::x, rowan::grad_of<rowan::slot::out>>, rowan::makes<rowan::grad_of<rowan::slot::x>>>;
     struct attributes {
         Tensor<double> label;
-        typename F::options options;
+        typename Op::attributes options;
     };
     static Tensor<double> run(Cpu exec, Tensor<double> const& x, attributes const& a) {
-        return rowan::pointwise_loss_op<F>::run(exec, x, a.label, a.options);
+        return Op::run(exec, x, a.label, a.options);
     }
 };
-template <class F>
+template <class Op>
 struct labelled_grad_op {
-    static Tensor<double> run(Cpu exec, Tensor<double> const& x, Tensor<double> const& out_grad, typename labelled_op<F>::attributes const& a) {
-        return rowan::pointwise_loss_grad_op<F, false>::run(exec, x, a.label, out_grad, a.options);
+    static Tensor<double> run(Cpu exec, Tensor<double> const& x, Tensor<double> const& out_grad, typename labelled_op<Op>::attributes const& a) {
+        return rowan::gradient_operator<Op>::run(exec, x, a.label, out_grad, a.options);
     }
 };
 
 // The losses of the elements and the gradient of x.
-template <class F>
-void golden(F, Tensor<double> const& x, Tensor<double> const& y, Tensor<double> const& loss, Tensor<double> const& x_grad, typename F::options options = {}) {
-    INFO(F::name);
+template <class Op>
+void golden(Op, Tensor<double> const& x, Tensor<double> const& y, Tensor<double> const& loss, Tensor<double> const& x_grad, typename Op::attributes options = {}) {
+    INFO(Op::name);
     options.reduction = Reduction::none;
-    CHECK(near(rowan::pointwise_loss_op<F>::run(Cpu{}, x, y, options), loss));
-    CHECK(near(rowan::pointwise_loss_grad_op<F, false>::run(Cpu{}, x, y, Tensor<double>::full(x.shape(), 1), options), x_grad));
+    CHECK(near(Op::run(Cpu{}, x, y, options), loss));
+    CHECK(near(rowan::gradient_operator<Op>::run(Cpu{}, x, y, Tensor<double>::full(x.shape(), 1), options), x_grad));
 }
 
 // Checks a loss for x in [least, most] and y in [0, 1] against its formula, and its gradients.
-template <class F, class Formula>
-void check(F, double least, double most, Formula const& formula, typename F::options options = {}) {
-    INFO(F::name);
-    using Op = rowan::pointwise_loss_op<F>;
+template <class Op, class Formula>
+void check(Op, double least, double most, Formula const& formula, typename Op::attributes options = {}) {
+    INFO(Op::name);
     auto x = test::values({301}, 1), y = test::values({301}, 2);
     for (double& v : x) v = least + (most - least) * (v + 1) / 2;
     for (double& v : y) v = (v + 1) / 2;
@@ -89,10 +88,11 @@ void check(F, double least, double most, Formula const& formula, typename F::opt
             Tensor<double> a = Tensor<double>::from_shape({n}), b = a;
             std::copy_n(x.data(), n, a.data());
             std::copy_n(y.data(), n, b.data());
-            if constexpr (rowan::detail::is_of_difference<F>) {
+            using Gradients = decltype(rowan::gradients<Op>(Cpu{}, std::tie(a, b), std::tie(a), std::tie(a), options));
+            if constexpr (!std::is_same_v<std::tuple_element_t<1, Gradients>, rowan::no_value>) {
                 test::check_gradients<Op>(std::tuple(a, b), options, 1e-6);
             } else {
-                test::check_gradients<labelled_op<F>>(std::tuple(a), {b, options}, 1e-6);
+                test::check_gradients<labelled_op<Op>>(std::tuple(a), {b, options}, 1e-6);
             }
         }
     }
@@ -102,31 +102,31 @@ void check(F, double least, double most, Formula const& formula, typename F::opt
 
 TEST_CASE("losses equal PyTorch's, also at the ends", "[op][golden]") {
     // torch.nn.functional of PyTorch 2.9.0, in double
-    golden(rowan::detail::binary_cross_entropy_with_logits_formula{}, {0.5, -2, 1e4, -1e4, 1e4}, {1, 0.25, 0, 1, 1}, {0.4740769841801067, 0.6269280110429727, 1e4, 1e4, 0}, {-0.3775406687981454, -0.13079707797788245, 1, -1, 0});
-    golden(rowan::detail::binary_cross_entropy_formula{}, {0.3, 1e-9, 0, 1, 1}, {1, 0.25, 1, 0, 1}, {1.2039728043259361, 5.180816459986603, 100, 100, 0}, {-3.333333333333333, -249999999.24999997, -1e12, 1e12, 0});
-    golden(rowan::detail::huber_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.03125, 0.375, 4999.875, 0}, {0.25, 0.5, -0.5, 0}, {.delta = 0.5});
-    golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.0625, 0.75, 9999.75, 0}, {0.5, 1, -1, 0}, {.beta = 0.5});
-    golden(rowan::detail::smooth_l1_formula{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.25, 1, 1e4, 0}, {1, 1, -1, 0}, {.beta = 0});
-    golden(rowan::detail::kl_div_formula{}, {-0.5, -2, -1e4, -inf}, {0.25, 0, 0.75, 0}, {-0.22157359027997264, 0, 7499.784238445661, 0}, {-0.25, 0, -0.75, 0});
-    golden(rowan::detail::margin_ranking_formula{}, {-0.5, 2, 1e4, 0.125}, {1, -1, 1, 1}, {0.75, 2.25, 0, 0.125}, {-1, 1, 0, -1}, {.margin = 0.25});
-    golden(rowan::detail::cosine_embedding_formula{}, {0.5, 0.5, 0.125, 1}, {1, -1, -1, 1}, {0.5, 0.25, 0, 0}, {-1, 1, 0, -1}, {.margin = 0.25});
-    golden(rowan::detail::hinge_formula{}, {0.5, 0.5, -1e4, 2, 1}, {1, 0, 1, 1, 1}, {0.5, 1.5, 10001, 0, 0}, {-1, 1, -1, 0, 0});
+    golden(rowan::binary_cross_entropy_with_logits_op{}, {0.5, -2, 1e4, -1e4, 1e4}, {1, 0.25, 0, 1, 1}, {0.4740769841801067, 0.6269280110429727, 1e4, 1e4, 0}, {-0.3775406687981454, -0.13079707797788245, 1, -1, 0});
+    golden(rowan::binary_cross_entropy_op{}, {0.3, 1e-9, 0, 1, 1}, {1, 0.25, 1, 0, 1}, {1.2039728043259361, 5.180816459986603, 100, 100, 0}, {-3.333333333333333, -249999999.24999997, -1e12, 1e12, 0});
+    golden(rowan::huber_op{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.03125, 0.375, 4999.875, 0}, {0.25, 0.5, -0.5, 0}, {.delta = 0.5});
+    golden(rowan::smooth_l1_op{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.0625, 0.75, 9999.75, 0}, {0.5, 1, -1, 0}, {.beta = 0.5});
+    golden(rowan::smooth_l1_op{}, {0.25, 2, -1e4, 0}, {0, 1, 0, 0}, {0.25, 1, 1e4, 0}, {1, 1, -1, 0}, {.beta = 0});
+    golden(rowan::kl_div_op{}, {-0.5, -2, -1e4, -inf}, {0.25, 0, 0.75, 0}, {-0.22157359027997264, 0, 7499.784238445661, 0}, {-0.25, 0, -0.75, 0});
+    golden(rowan::margin_ranking_op{}, {-0.5, 2, 1e4, 0.125}, {1, -1, 1, 1}, {0.75, 2.25, 0, 0.125}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::cosine_embedding_op{}, {0.5, 0.5, 0.125, 1}, {1, -1, -1, 1}, {0.5, 0.25, 0, 0}, {-1, 1, 0, -1}, {.margin = 0.25});
+    golden(rowan::hinge_op{}, {0.5, 0.5, -1e4, 2, 1}, {1, 0, 1, 1, 1}, {0.5, 1.5, 10001, 0, 0}, {-1, 1, -1, 0, 0});
 }
 
 TEST_CASE("losses equal their formulas, and their gradients central differences", "[op][golden]") {
-    check(rowan::detail::huber_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 2 : 0.75L * (std::abs(x - y) - 0.375L); }, {.delta = 0.75});
-    check(rowan::detail::smooth_l1_formula{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 1.5L : std::abs(x - y) - 0.375L; }, {.beta = 0.75});
-    check(rowan::detail::binary_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return std::max(x, 0.0L) - x * y + std::log1p(std::exp(-std::abs(x))); });
-    check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x) - (1 - y) * std::log1p(-x); });
-    check(rowan::detail::binary_cross_entropy_with_epsilon_formula{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
-    check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return std::max(1 - x * (2 * y - 1), 0.0L); });
+    check(rowan::huber_op{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 2 : 0.75L * (std::abs(x - y) - 0.375L); }, {.delta = 0.75});
+    check(rowan::smooth_l1_op{}, -3, 3, [](Real x, Real y) { return std::abs(x - y) < 0.75L ? (x - y) * (x - y) / 1.5L : std::abs(x - y) - 0.375L; }, {.beta = 0.75});
+    check(rowan::binary_cross_entropy_with_logits_op{}, -20, 20, [](Real x, Real y) { return std::max(x, 0.0L) - x * y + std::log1p(std::exp(-std::abs(x))); });
+    check(rowan::binary_cross_entropy_op{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x) - (1 - y) * std::log1p(-x); });
+    check(rowan::binary_cross_entropy_with_epsilon_op{}, 0.01, 0.99, [](Real x, Real y) { return -y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125});
+    check(rowan::hinge_op{}, -3, 3, [](Real x, Real y) { return std::max(1 - x * (2 * y - 1), 0.0L); });
     // with a weight of positives; PyTorch's and TensorFlow's formula
-    check(rowan::detail::binary_cross_entropy_with_logits_formula{}, -20, 20, [](Real x, Real y) { return 3 * y * std::log1p(std::exp(-x)) + (1 - y) * (x + std::log1p(std::exp(-x))); }, {.pos_weight = 3});
-    check(rowan::detail::binary_cross_entropy_formula{}, 0.01, 0.99, [](Real x, Real y) { return -0.25L * y * std::log(x) - (1 - y) * std::log1p(-x); }, {.pos_weight = 0.25});
-    check(rowan::detail::binary_cross_entropy_with_epsilon_formula{}, 0.01, 0.99, [](Real x, Real y) { return -0.5L * y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125, .pos_weight = 0.5});
-    check(rowan::detail::hinge_formula{}, -3, 3, [](Real x, Real y) { return 2 * y * std::max(1 - x, 0.0L) + (1 - y) * std::max(1 + x, 0.0L); }, {.pos_weight = 2});
-    check(rowan::detail::kl_div_formula{}, -9, -0.1, [](Real x, Real y) { return y * (std::log(y) - x); });
-    check(rowan::detail::margin_ranking_formula{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
+    check(rowan::binary_cross_entropy_with_logits_op{}, -20, 20, [](Real x, Real y) { return 3 * y * std::log1p(std::exp(-x)) + (1 - y) * (x + std::log1p(std::exp(-x))); }, {.pos_weight = 3});
+    check(rowan::binary_cross_entropy_op{}, 0.01, 0.99, [](Real x, Real y) { return -0.25L * y * std::log(x) - (1 - y) * std::log1p(-x); }, {.pos_weight = 0.25});
+    check(rowan::binary_cross_entropy_with_epsilon_op{}, 0.01, 0.99, [](Real x, Real y) { return -0.5L * y * std::log(x + 0.125L) - (1 - y) * std::log(1 - x + 0.125L); }, {.epsilon = 0.125, .pos_weight = 0.5});
+    check(rowan::hinge_op{}, -3, 3, [](Real x, Real y) { return 2 * y * std::max(1 - x, 0.0L) + (1 - y) * std::max(1 + x, 0.0L); }, {.pos_weight = 2});
+    check(rowan::kl_div_op{}, -9, -0.1, [](Real x, Real y) { return y * (std::log(y) - x); });
+    check(rowan::margin_ranking_op{}, -3, 3, [](Real x, Real y) { return std::max(0.5L - x * y, 0.0L); }, {.margin = 0.5});
 }
 
 TEST_CASE("losses of NaN are NaN, and the mean loss of nothing is 0", "[op]") {
@@ -170,7 +170,7 @@ TEST_CASE("losses of bfloat16 are computed in float and narrowed once", "[op]") 
 TEST_CASE("losses throw for shapes that differ and bad options", "[op][bad]") {
     Tensor<float> const x{1, 2}, y{1, 2, 3};
     CHECK_THROWS_WITH(rowan::huber_op::infer(tensor_spec<float>({2}), tensor_spec<float>({2}), {.delta = -1}), "delta is -1, expected a positive number");
-    CHECK_THROWS_WITH((rowan::pointwise_loss_grad_op<rowan::detail::huber_formula, true>::run(Cpu{}, x, x, x, {-1})), "delta is -1, expected a positive number");
+    CHECK_THROWS_WITH((rowan::pointwise_loss_grad_op<rowan::huber_op, rowan::detail::huber_formula, true>::run(Cpu{}, x, x, x, {-1})), "delta is -1, expected a positive number");
     CHECK_THROWS_WITH(rowan::huber(x, x, {.delta = inf}), "delta is inf, expected a finite number");
     CHECK_THROWS_WITH(rowan::margin_ranking(x, x, {.margin = inf}), "margin is inf, expected a finite number");
     CHECK_THROWS_WITH(rowan::kl_div_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2, 4}), {}), "kl_div: y.shape(1) is 4, expected 3");
@@ -179,9 +179,8 @@ TEST_CASE("losses throw for shapes that differ and bad options", "[op][bad]") {
 TEST_CASE("elements with the label to ignore have no loss and no gradient, and the mean is that of the others", "[op]") {
     double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     Tensor<double> const x{0.25, nan, 0.75, inf}, y{1, -1, 0.5, -1}, some_x{0.25, 0.75}, some_y{1, 0.5}, all{-1, -1, -1, -1};
-    auto const check = [&]<class Formula>(Formula) {
-        using Op = rowan::pointwise_loss_op<Formula>;
-        using Grad = rowan::pointwise_loss_grad_op<Formula, false>;
+    auto const check = [&]<class Op>(Op) {
+        using Grad = rowan::gradient_operator<Op>;
         for (auto const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
             rowan::BinaryCrossEntropyOptions const plain{.reduction = reduction}, ignore{.reduction = reduction, .ignore_index = -1};
             auto const loss = Op::run(Cpu{}, x, y, ignore), want = Op::run(Cpu{}, some_x, some_y, plain);
@@ -196,8 +195,8 @@ TEST_CASE("elements with the label to ignore have no loss and no gradient, and t
         }
         CHECK(std::isnan(Op::run(Cpu{}, Tensor<double>{0.5}, Tensor<double>{nan}, {.ignore_index = -1})(0)));
     };
-    check(rowan::detail::binary_cross_entropy_with_logits_formula{});
-    check(rowan::detail::binary_cross_entropy_formula{});
+    check(rowan::binary_cross_entropy_with_logits_op{});
+    check(rowan::binary_cross_entropy_op{});
     rowan::LossOptions const sum{.reduction = Reduction::sum};
     CHECK((rowan::binary_cross_entropy_with_logits(some_x, some_y, sum) == rowan::binary_cross_entropy_with_logits(some_x, some_y, {.reduction = Reduction::sum})));
 }

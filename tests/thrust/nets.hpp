@@ -3,6 +3,7 @@
 
 #include "devices.hpp"
 
+#include <rowan/own_operator.hpp>
 #include <rowan/rowan.hpp>
 #include <rowan/thrust.hpp>
 

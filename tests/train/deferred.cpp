@@ -1,4 +1,5 @@
 // tests/train/deferred.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/deferred.hpp>
 
 #include "inputs.hpp"

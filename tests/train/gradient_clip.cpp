@@ -1,4 +1,5 @@
 // tests/train/gradient_clip.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/gradient_clip.hpp>
 
 #include "layer/check_net.hpp"

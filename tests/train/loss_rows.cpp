@@ -1,4 +1,5 @@
 // tests/train/loss_rows.cpp: batches in which features, or all losses, have no rows.
+#include <rowan/own_operator.hpp>
 #include <rowan/train/detail/loss_rows.hpp>
 
 #include "layer/check_net.hpp"

@@ -1,4 +1,5 @@
 // tests/train/moving_average.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/moving_average.hpp>
 
 #include "layer/check_net.hpp"

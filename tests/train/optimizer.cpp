@@ -1,4 +1,5 @@
 // tests/train/optimizer.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/optimizer.hpp>
 
 #include "layer/check_net.hpp"

@@ -1,4 +1,5 @@
 // tests/train/parameters.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/parameters.hpp>
 
 #include "layer/check_net.hpp"

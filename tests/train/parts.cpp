@@ -1,4 +1,5 @@
 // tests/train/parts.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/parts.hpp>
 
 #include "layer/check_net.hpp"

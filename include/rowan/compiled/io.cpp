@@ -1,4 +1,6 @@
 // rowan/compiled/io.cpp: the parts of the compiled library that need nanopb: descriptors, checkpoints and models.
+#include <rowan/graph/detail/make_kernel.hpp>
+#include <rowan/op.hpp>
 #include <rowan/rowan.hpp>
 
 #include <rowan/compiled/define.hpp>
@@ -8,5 +10,6 @@
 #include <rowan/distributed/scatter_save.hpp>
 #include <rowan/distributed/table_files.hpp>
 #include <rowan/io.hpp>
+#include <rowan/io/detail/read_program.hpp>
 
 char const rowan_needs_io_o__see_README = 0;

@@ -1,6 +1,8 @@
-// rowan/compiled/nets.cpp: the rest of the compiled library, except operators and what needs nanopb.
+// rowan/compiled/nets.cpp: the rest of the compiled library, except operators, optimizers and what needs nanopb.
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 
 #include <rowan/compiled/define.hpp>
+#include <rowan/graph/detail/make_kernel.hpp>
+#include <rowan/op.hpp>
 #include <rowan/rowan.hpp>

@@ -1,9 +1,14 @@
 // rowan/compiled/operators.hpp: compile_operators, used only by the sources of the compiled library.
 #pragma once
 
+#include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/full.hpp>
+#include <rowan/op/loss/nce.hpp>
+#include <rowan/op/loss/negative_sampling.hpp>
+#include <rowan/op/loss/sample_classes.hpp>
+#include <rowan/op/loss/sampled_softmax.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,8 +17,11 @@
 namespace rowan::inline v0::detail {
 
 using Kernels = std::vector<op_kernel const*>;
-using compiled_ops = builtin_ops::with<cast_op<double>, cast_op<float>, cast_op<std::int64_t>>;
-using compiled_sources = registry<full_op<double>, full_op<float>, full_op<std::int64_t>>;
+using compiled_ops =
+    builtin_ops::with<add_to_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, cast_op<std::int32_t>,
+                      cast_op<bool>, nce_op, negative_sampling_op, sample_classes_op, sampled_softmax_op>;
+using compiled_sources =
+    registry<full_op<double>, full_op<float>, full_op<std::int64_t>, full_op<std::int32_t>, full_op<bool>>;
 
 template <class Op, class... T>
 void compile_kernel(Kernels& kernels, type_list<T...>) {

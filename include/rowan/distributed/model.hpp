@@ -11,7 +11,7 @@
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/builtin_ops.hpp>
+#include <rowan/op/forward_ops.hpp>
 #include <rowan/train/parameters.hpp>
 
 #include <cstddef>

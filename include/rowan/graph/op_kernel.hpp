@@ -1,8 +1,7 @@
 // rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 #pragma once
 
-#include <rowan/graph/detail/op_call.hpp>
-#include <rowan/graph/detail/op_infer.hpp>
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/detail/input_types.hpp>
 #include <rowan/op/registry.hpp>
@@ -31,6 +30,8 @@ struct Operator;
 class Variable;
 
 namespace detail {
+
+using Specs = std::span<VarSpec const>;
 
 /// The variable of a net of which an operator in it, or in the net of one of its steps, reads the elements as `v`, or
 /// nullptr if the step computes them.
@@ -61,7 +62,7 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    detail::TypeTag const* op = nullptr;  ///< the operator's type, see is()
+    detail::TypeTag const* op = nullptr;  ///< the type of its declaration, see is()
     OpFamily family = OpFamily::none;     ///< see family_of
     unsigned level_inputs = 0;            ///< see level_inputs_of
     unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
@@ -94,26 +95,102 @@ struct op_kernel {
     /// cost     O(1); for another operator or library a comparison of the types' names
     template <class Op>
     bool is() const noexcept {
-        return detail::is_tag_of<Op>(op);
+        return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
 };
 
 namespace detail {
 
+/// The attributes of a call of `Op`. The operator of a gradient rule may have none and be given those of the forward
+/// operator.
+template <class Op>
+attributes_of<Op> const& attributes_for(AttributesRef attributes) {
+    if constexpr (std::is_same_v<attributes_of<Op>, no_attributes>) {
+        static constexpr no_attributes none;
+        return none;
+    } else {
+        return attributes.get<attributes_of<Op>>();
+    }
+}
+
+/// Complete where kernels can be made, see make_kernel.hpp.
+template <class Op>
+struct CanMakeKernels;
+template <class Op, class D, class... T>
+struct KernelMaker;
+template <class Op, class D, class... T>
+struct first_result_of;
+
+/// Whether the only slot of the operator holds any number of values.
+template <class Op, class D, class... T>
+inline constexpr bool has_list = [] {
+    if constexpr (has_declaration<Op>) {
+        return takes_list<Op>;
+    } else if constexpr (Op::inputs::size == 1 && requires { CanMakeKernels<Op>{}; }) {
+        return KernelMaker<Op, D, std::tuple_element_t<0, std::tuple<T...>>>::variadic;
+    } else {
+        return false;
+    }
+}();
+
+/// The element type of the first result for inputs with elements of T...: by the declaration, or of another operator by
+/// its function run.
+template <class Op, class D, class... T>
+struct first_made : made_element<Op, T...> {};
+template <class Op, class D, class... T>
+requires(!has_declaration<Op>) struct first_made<Op, D, T...> : first_result_of<Op, D, T...> {
+};
+
+/// Whether the operator, which is declared, takes so many element types: one for each slot, or one if its only slot holds
+/// any number of values.
+template <class Op>
+constexpr bool takes_types(std::size_t n) {
+    return takes_list<Op> || n == declaration_of<Op>::inputs::size;
+}
+
+}  // namespace detail
+
+/// The kernel of `Op` on device D for inputs with element types T..., one for each slot, or for all if the first holds
+/// any number of values.
+template <class Op, class D, class... T>
+struct kernel_of {
+    static_assert(detail::has_declaration<Op> || operation<Op>,
+                  "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    static_assert(
+        requires { detail::CanMakeKernels<Op>{}; },
+        "rowan: the compiled library has no kernel of this operator for these element types and this device. "
+        "For those of your own, #include <rowan/own_operator.hpp>");
+    static op_kernel const value;  ///< make_kernel.hpp defines it
+};
+
+#if ROWAN_DECLARES_OPERATORS
+/// The kernels that the compiled library defines.
+template <class Op, class... T>
+requires detail::has_compiled_kernel<Op, T...>
+struct kernel_of<Op, Cpu, T...> {
+    static_assert(detail::is_of_rowan<Op>(),
+                  "rowan::kernel_of: `itself` and detail::builtin_op are for rowan's own operators, whose kernels the "
+                  "compiled library has: derive yours from rowan::operator_of, without `using itself`");
+    static_assert(detail::takes_types<Op>(sizeof...(T)),
+                  "rowan::kernel_of: give one element type for each input of the operator");
+    static op_kernel const value;
+};
+#endif
+
+namespace detail {
+
 // ---- gradient rules in run-time form
 
-/// The result types of an operator for dense inputs.
+/// The types of an operator's results for dense inputs, see make_kernel.hpp.
 template <class Op, class D, class... T>
-struct results_of {
-    using type =
-        typename result_types<decltype(call<Op>(std::declval<D const&>(), std::declval<attributes_of<Op> const&>(),
-                                                std::declval<LoDTensor<T, D>&>()...))>::type;
+struct results_of;
+
+template <class V>
+struct element_of {
+    using type = typename V::value_type;
 };
-template <class Op, class D, class T, class... More>
-requires(is_variadic<Op, D, T, More...>&& Op::inputs::size ==
-         1 + sizeof...(More)) struct results_of<Op, D, T, More...> {
-    using type = type_list<Tensor<T, D>>;
-};
+template <class V>
+struct element_of<std::vector<V>> : element_of<V> {};
 
 template <std::size_t i, class... T>
 std::tuple_element_t<i, std::tuple<T...>> nth(type_list<T...>);
@@ -178,13 +255,6 @@ struct written_by<grad_rules<Rule, Rest...>> {
     using type = typename join_slots<typename Rule::writes, typename written_by<grad_rules<Rest...>>::type>::type;
 };
 
-}  // namespace detail
-
-template <class Op, class D, class... T>
-struct kernel_of;
-
-namespace detail {
-
 /// The base of operators on whole values of any kind. A derived operator defines name, slots, infer and run, and
 /// overrides the members below where it differs.
 struct whole_op {
@@ -200,8 +270,6 @@ template <std::derived_from<whole_op> Op>
 struct whole_kernel {
     static op_kernel const value;
 };
-
-using Specs = std::span<VarSpec const>;
 
 template <class Op, class D, class Types, class Rule>
 struct rule_of;
@@ -254,104 +322,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
 
 }  // namespace detail
 
-/// The kernel of `Op` on device D for inputs with element types T..., one for each slot, or for all if the first holds
-/// any number of values.
-template <class Op, class D, class... T>
-struct kernel_of {
-    static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
-
-private:
-    static constexpr bool variadic = detail::is_variadic<Op, D, T...>;
-    static constexpr auto run() {
-        if constexpr (detail::takes_batches<Op, D, T...>) {
-            return &detail::run_batches<Op, D, T...>;
-        } else if constexpr (variadic) {
-            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
-        } else {
-            static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: give one element type for each input of the operator");
-            if constexpr (checks_first()) return &detail::run_or_check<Op, D, T...>;
-            return &detail::run_fixed<Op, D, T...>;
-        }
-    }
-
-    static constexpr auto normal() -> decltype(op_kernel::normal) {
-        if constexpr (detail::has_normal<Op>) return &detail::untyped_functions<Op, variadic>::normal;
-        return nullptr;
-    }
-
-    static constexpr op_kernel const* in_step() {
-        if constexpr (requires { typename Op::in_step; }) {
-            return &kernel_of<typename Op::in_step, D, T...>::value;
-        } else {
-            return nullptr;
-        }
-    }
-
-    static constexpr std::span<std::int8_t const> next() {
-        if constexpr (requires { Op::next; }) return Op::next;
-        return {};
-    }
-
-    static constexpr std::span<SlotLookup const> lookups() {
-        if constexpr (requires { Op::lookups; }) {
-            static_assert(!variadic, "rowan: an operator with lookups has one variable for each slot");
-            for (SlotLookup const& of : Op::lookups)
-                if (of.table >= Op::inputs::size || of.ids >= Op::inputs::size) throw "lookups names no slot";
-            return Op::lookups;
-        }
-        return {};
-    }
-
-    static constexpr bool checks_first() {
-        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
-        return false;
-    }
-
-public:
-    static op_kernel const value;  ///< defined below because operators refer to each other in their rules
-};
-
-template <class Op, class D, class... T>
-constinit op_kernel const kernel_of<Op, D, T...>::value{
-    .name = Op::name,
-    .inputs = Op::inputs::names,
-    .outputs = Op::outputs::names,
-    .op = &detail::type_tag<Op>,
-    .family = family_of<Op>,
-    .level_inputs = level_inputs_of<Op>,
-    .sparse_inputs = variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .row_inputs = &detail::untyped_functions<Op, variadic>::row_inputs,
-    .row_output = &detail::untyped_functions<Op, variadic>::row_output,
-    .row_traits = &detail::untyped_functions<Op, variadic>::row_traits,
-    .infer = &detail::untyped_functions<Op, variadic>::infer,
-    .run = run(),
-    .normal = normal(),
-    .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
-    .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
-    .checks_first = checks_first(),
-    .next = next(),
-    .lookups = lookups(),
-    .in_step = in_step()};
-
-#if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
-/// The kernels that the compiled library defines.
-template <class Op, class... T>
-requires detail::has_compiled_kernel<Op, T...>
-struct kernel_of<Op, Cpu, T...> {
-    static_assert(detail::is_of_rowan<Op>(),
-                  "rowan::kernel_of: `itself` and detail::builtin_op are for rowan's own operators, whose kernels the "
-                  "compiled library has: derive yours from rowan::operator_of, without `using itself`");
-    static_assert(
-        [] {  // is_variadic, which costs most, only where it decides
-            if constexpr (sizeof...(T) == Op::inputs::size)
-                return true;
-            else
-                return detail::is_variadic<Op, Cpu, T...>;
-        }(),
-        "rowan::kernel_of: give one element type for each input of the operator");
-    static op_kernel const value;
-};
-#endif
-
 }  // namespace rowan::inline v0
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/graph/detail/make_kernel.hpp>
+#endif

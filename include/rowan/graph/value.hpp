@@ -2,8 +2,10 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -22,6 +24,36 @@
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Complete where Value can hold objects of any type, see held_values.hpp.
+template <class V>
+struct CanHoldValues;
+
+template <class V, class... Known>
+inline constexpr bool is_one_of = (std::is_same_v<V, Known> || ...);
+
+/// Whether the compiled library has what Value does with a V.
+template <class V>
+inline constexpr bool is_compiled_value = false;
+template <class T>
+inline constexpr bool is_compiled_value<LoDTensor<T>> =
+    is_one_of<T, float, double, std::int64_t, std::int32_t, std::uint8_t, bool, bfloat16, float16>;
+template <class T>
+inline constexpr bool is_compiled_value<SelectedRows<T>> = is_compiled_value<LoDTensor<T>>;
+template <class T>
+inline constexpr bool is_compiled_value<RowStore<T>> = is_one_of<T, float, double>;
+template <class T>
+inline constexpr bool is_compiled_value<TensorArray<T>> = is_one_of<T, float, double, std::int64_t>;
+
+/// Whether that is so, or can be made here.
+template <class V>
+inline constexpr bool can_hold = is_compiled_value<V> || requires {
+    CanHoldValues<V>{};
+};
+
+}  // namespace detail
 
 /// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore or any other movable object; may be
 /// empty.
@@ -57,7 +89,13 @@ public:
     /// errors   std::bad_alloc; those of moving a V
     /// cost     no allocation if it already holds a V
     template <class V>
-    requires(!std::is_reference_v<V>) void set(V&& value);
+    requires(!std::is_reference_v<V>) void set(V&& value) {
+        static_assert(detail::can_hold<V>,
+                      "rowan: the compiled library has no values of this type: for an element type or a device of your "
+                      "own, #include "
+                      "<rowan/own_operator.hpp>");
+        hold(std::move(value));
+    }
 
     /// An alias: a Value that refers to the same elements; empty if this is empty.
     /// errors   TypeError if the held type has no share()
@@ -180,6 +218,9 @@ public:
 
 private:
     template <class V>
+    void hold(V&& value);
+
+    template <class V>
     static Value of(V&& value) {
         Value v;
         v.set(std::move(value));
@@ -220,87 +261,19 @@ private:
         detail::TypeTag const* type;
     };
 
+    // A value; what else depends on its type is in held_values.hpp.
     template <class V>
-    static std::unique_ptr<Base> share_of(V const& value) {
-        if constexpr (requires { V(value.share()); }) {
-            return std::make_unique<Holder<V>>(value.share());
-        } else {
-            throw TypeError("the value", detail::kind_name<V>::text(), "one that can be shared");
-        }
-    }
-
+    struct Held : Base {
+        explicit Held(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
+        V value;
+    };
     template <class V>
-    struct Holder final : Base {
-        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
-        std::unique_ptr<Base> share() const override { return share_of(value); }
-        std::string name() const override { return detail::kind_name<V>::text(); }
-        Value add_slots(Value const& other) const override;
-        V value;
-    };
-
-    template <class T, class D>
-    struct Holder<SelectedRows<T, D>> final : Base {
-        using V = SelectedRows<T, D>;
-        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
-        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
-        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
-        std::string name() const override { return detail::kind_name<V>::text(); }
-        VarSpec spec() const override;
-        std::vector<std::int64_t> row_numbers() const override;
-        std::int64_t row_number(std::size_t i) const override { return to_host(value).rows()[i]; }
-        Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
-        Value with_rows(std::span<std::int64_t const> rows) const override;
-        Value on_host() const override { return of(to_host(value)); }
-        V value;
-    };
-
-    template <class T>
-    struct Holder<RowStore<T>> final : Base {
-        using V = RowStore<T>;
-        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
-        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
-        std::string name() const override { return detail::kind_name<V>::text(); }
-        VarSpec spec() const override;
-        Elements elements() const override;
-        Value on_host() const override { return of(value.share()); }
-        Lod const& lod() const override { return none; }
-        V value;
-        Lod none = {};
-    };
-
-    template <class T, class D>
-    struct Holder<LoDTensor<T, D>> final : Base {
-        using V = LoDTensor<T, D>;
-        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
-        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
-        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
-        std::string name() const override { return detail::kind_name<V>::text(); }
-
-        VarSpec spec() const override;
-        std::size_t rows() const override;
-        Lod const& lod() const override { return value.lod(); }
-        Elements elements() const override;
-        Value on_host() const override;
-        void write(std::function<void(std::span<std::byte>)> const& f) override;
-
-        Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
-        Value slice(std::size_t begin, std::size_t end) const override;
-        Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
-        Value concat(AnyExec exec, std::span<Value* const> values) const override;
-        Value scatter(AnyExec exec, std::span<Value* const> values,
-                      std::span<std::span<std::int64_t const> const> to) const override;
-
-        static auto tensors(std::span<Value* const> values) {
-            return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
-        }
-
-        V value;
-    };
+    struct Holder;
 
     template <class V>
-    Holder<V>& holder() const {
+    Held<V>& holder() const {
         if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
-        return static_cast<Holder<V>&>(*holder_);
+        return static_cast<Held<V>&>(*holder_);
     }
 
     Base& held() const {
@@ -313,4 +286,6 @@ private:
 
 }  // namespace rowan::inline v0
 
+#if !ROWAN_DECLARES_OPERATORS
 #include <rowan/graph/detail/held_values.hpp>
+#endif

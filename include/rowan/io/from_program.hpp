@@ -1,15 +1,34 @@
 // rowan/io/from_program.hpp: from_program, which builds a net from a program.
 #pragma once
 
-#include <rowan/io/detail/former_names.hpp>
-#include <rowan/io/detail/program_reader.hpp>
-#include <rowan/io/operator_maker.hpp>
-#include <rowan/op/builtin_ops.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/io/program_desc.hpp>
+#include <rowan/op/forward_ops.hpp>
 #include <rowan/train/optimizer.hpp>
 
+#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// As from_program, with the kernels of all operators of Ops, see read_program.hpp.
+template <class Ops, class Dtypes, class Device>
+std::vector<Variable*> read_program(ProgramDesc const& program, Scope& scope);
+
+/// Complete where their kernels can be made.
+template <class Ops>
+struct CanReadPrograms;
+
+/// Whether the compiled library reads such programs.
+template <class Ops, class Dtypes, class Device>
+inline constexpr bool reads_programs = std::is_same_v<Ops, forward_ops>&& std::is_same_v<Device, Cpu> &&
+                                       (std::is_same_v<Dtypes, dtypes<float>> ||
+                                        std::is_same_v<Dtypes, dtypes<double>>);
+
+}  // namespace detail
 
 /// Adds the operators of a program to `scope`, with the program's variable names, and returns the inputs of its fetch
 /// operators, which are the outputs that `to_program` was called with. Parameters have no values. After an error the
@@ -25,13 +44,16 @@ namespace rowan::inline v0 {
 /// cost     a lookup of each operator by name, and the cost of its infer
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
-    return [&]<class... T>(dtypes<T...>) {
-        return detail::ProgramReader<Device, T...>(detail::with_current_names(program, Ops::names),
-                                                   &detail::OperatorMaker<Ops, Device, T...>::make)
-            .read(scope);
-    }(Dtypes{});
+    static_assert(
+        detail::reads_programs<Ops, Dtypes, Device> || requires { detail::CanReadPrograms<Ops>{}; },
+        "rowan: the compiled library reads programs of forward_ops for float, or for double, on the host. For "
+        "others, #include <rowan/own_operator.hpp>");
+    return detail::read_program<Ops, Dtypes, Device>(program, scope);
 }
 
-ROWAN_TEMPLATE(std::vector<Variable*> from_program<forward_ops, dtypes<float>, Cpu>(ProgramDesc const&, Scope&))
-
 }  // namespace rowan::inline v0
+
+#define ROWAN_READS_PROGRAMS
+#if !ROWAN_DECLARES_OPERATORS || defined(ROWAN_HAS_OWN_OPERATORS)
+#include <rowan/io/detail/read_program.hpp>
+#endif

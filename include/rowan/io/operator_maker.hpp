@@ -1,6 +1,7 @@
 // rowan/io/operator_maker.hpp: make_operator, which selects an operator's kernel by the element types of its inputs.
 #pragma once
 
+#include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/op/builtin_ops.hpp>

@@ -4,7 +4,7 @@
 #include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/layer/operator_layer.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/shape/stack.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -119,3 +119,7 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/shape/stack.hpp>
+#endif

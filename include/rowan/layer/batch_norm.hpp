@@ -6,7 +6,8 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/norm/batch_norm.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/norm/declared.hpp>
 
 #include <cstdint>
 #include <string>
@@ -59,3 +60,7 @@ Var<T, Device> batch_norm(Var<T, Device> const& x, BatchNormOptions const& optio
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/norm/batch_norm.hpp>
+#endif

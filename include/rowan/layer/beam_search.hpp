@@ -3,7 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/sequence/beam_search.hpp>
+#include <rowan/op/sequence/declared.hpp>
 
 #include <cstdint>
 
@@ -54,3 +54,7 @@ Decoded<T, I, Device> beam_search_decode(Var<I, Device> const& prefixes, Var<T, 
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/sequence/beam_search.hpp>
+#endif

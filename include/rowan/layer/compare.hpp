@@ -2,8 +2,9 @@
 #pragma once
 
 #include <rowan/layer/operators.hpp>
+#include <rowan/op/detail/broadcast_spec.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/elementwise/broadcast_options.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -25,7 +26,7 @@ struct comparison {
         if (options.axis != -1) {
             namespace d = rowan::detail;
             Dims const &of_x = x->spec().dims, &of_y = y->spec().dims;
-            d::broadcast_dims(d::joined_name<Op, d::y_suffix>::value.data(), of_x, of_y, options.axis);
+            d::broadcast_dims(d::joined_name<d::declared<Op>, d::y_suffix>::value.data(), of_x, of_y, options.axis);
             for (std::size_t i = of_y.size(); i + static_cast<std::size_t>(options.axis) < of_x.size(); ++i)
                 ones.axes.push_back(static_cast<std::int64_t>(i));
         }

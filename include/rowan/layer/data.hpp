@@ -23,7 +23,7 @@ struct LevelOptions {
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
-    v.bring = &rowan::detail::bring<T, Device>;
+    v.bring = rowan::detail::bring_to<T, Device>();
     return Var<T, Device>(v);
 }
 template <class T = float, class Device = Cpu>

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/elementwise/dropout.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <cstdint>
 
@@ -31,10 +31,11 @@ Variable& new_seed() {
 /// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, DropoutOptions const& options = {}) {
-    static_cast<void>(
-        dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}), options));  // throws before the net is changed
+    rowan::detail::LayerRollback added;
     Var<std::int64_t, Device> const seed(new_seed<Device>());
-    return apply<dropout_op>(options, x, seed);
+    auto const y = apply<dropout_op>(options, x, seed);
+    added.keep();
+    return y;
 }
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, double probability) {
@@ -42,3 +43,7 @@ Var<T, Device> dropout(Var<T, Device> const& x, double probability) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/elementwise/dropout.hpp>
+#endif

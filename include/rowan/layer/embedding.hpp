@@ -8,10 +8,8 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
-#include <rowan/op/shape/concat.hpp>
-#include <rowan/op/table/embedding_bag.hpp>
-#include <rowan/op/table/lookup_table.hpp>
-#include <rowan/op/table/weighted_embedding_bag.hpp>
+#include <rowan/op/shape/declared.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/placement.hpp>
 
 #include <concepts>
@@ -237,3 +235,10 @@ ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/shape/concat.hpp>
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/lookup_table.hpp>
+#include <rowan/op/table/weighted_embedding_bag.hpp>
+#endif

@@ -6,8 +6,7 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/table/embedding_bags.hpp>
-#include <rowan/op/table/hash_rows.hpp>
+#include <rowan/op/table/declared.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -121,3 +120,8 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& w
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/table/embedding_bags.hpp>
+#include <rowan/op/table/hash_rows.hpp>
+#endif

@@ -3,8 +3,8 @@
 
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/matrix/fc.hpp>
-#include <rowan/op/matrix/matmul.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/matrix/declared.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -94,3 +94,8 @@ ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
 ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/matrix/fc.hpp>
+#include <rowan/op/matrix/matmul.hpp>
+#endif

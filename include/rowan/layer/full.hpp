@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/elementwise/full.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 namespace rowan::inline v0::layer {
 
@@ -18,3 +18,7 @@ Var<T, Device> full(Dims const& dims, double value) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/elementwise/full.hpp>
+#endif

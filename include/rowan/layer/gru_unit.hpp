@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/detail/recurrent_cell.hpp>
-#include <rowan/op/recurrent/gru_unit.hpp>
+#include <rowan/op/recurrent/declared.hpp>
 
 #include <concepts>
 
@@ -36,3 +36,7 @@ auto gru_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/recurrent/gru_unit.hpp>
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/operators.hpp>
-#include <rowan/op/sequence/interleave_rows.hpp>
+#include <rowan/op/sequence/declared.hpp>
 
 #include <cstdint>
 
@@ -45,3 +45,7 @@ auto if_else(Var<bool, Device> const& mask, Var<T, Device> const& x, Then const&
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/sequence/interleave_rows.hpp>
+#endif

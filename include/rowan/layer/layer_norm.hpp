@@ -4,7 +4,8 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/norm/layer_norm.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/norm/declared.hpp>
 
 #include <cstdint>
 #include <string>
@@ -48,3 +49,7 @@ Var<T, Device> layer_norm(Var<T, Device> const& x, LayerNormOptions const& optio
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/norm/layer_norm.hpp>
+#endif

@@ -4,7 +4,8 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/layer/operators.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -100,14 +101,18 @@ Var<T, Device> ranknet(Var<T, Device> const& label, Var<T, Device> const& left, 
 template <class T, class Device>
 Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
                               MarginOptions const& options = {}) {
-    rowan::detail::margin_ranking_formula::check(options);
-    return apply<margin_ranking_op>(options, layer::sub(left, right), label);
+    rowan::detail::LayerRollback added;
+    auto const cost = apply<margin_ranking_op>(options, layer::sub(left, right), label);
+    added.keep();
+    return cost;
 }
 template <class T, class Device>
 Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const& left, Var<T, Device> const& right,
                               Var<T, Device> const& weights, MarginOptions const& options = {}) {
-    rowan::detail::margin_ranking_formula::check(options);
-    return apply<weighted_margin_ranking_op>(options, layer::sub(left, right), label, weights);
+    rowan::detail::LayerRollback added;
+    auto const cost = apply<weighted_margin_ranking_op>(options, layer::sub(left, right), label, weights);
+    added.keep();
+    return cost;
 }
 
 /// 1 - cos where the label is 1, and max(cos - margin, 0) where it is -1, for the cosines of the angles between the rows
@@ -118,14 +123,18 @@ Var<T, Device> margin_ranking(Var<T, Device> const& label, Var<T, Device> const&
 template <class T, class Device>
 Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
                                 MarginOptions const& options = {}) {
-    rowan::detail::cosine_embedding_formula::check(options);
-    return apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+    rowan::detail::LayerRollback added;
+    auto const cost = apply<cosine_embedding_op>(options, layer::cosine_similarity(x, y), label);
+    added.keep();
+    return cost;
 }
 template <class T, class Device>
 Var<T, Device> cosine_embedding(Var<T, Device> const& x, Var<T, Device> const& y, Var<T, Device> const& label,
                                 Var<T, Device> const& weights, MarginOptions const& options = {}) {
-    rowan::detail::cosine_embedding_formula::check(options);
-    return apply<weighted_cosine_embedding_op>(options, layer::cosine_similarity(x, y), label, weights);
+    rowan::detail::LayerRollback added;
+    auto const cost = apply<weighted_cosine_embedding_op>(options, layer::cosine_similarity(x, y), label, weights);
+    added.keep();
+    return cost;
 }
 
 }  // namespace rowan::inline v0::layer

@@ -5,7 +5,7 @@
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/op/recurrent/lstm_unit.hpp>
+#include <rowan/op/recurrent/declared.hpp>
 
 #include <array>
 #include <concepts>
@@ -60,3 +60,7 @@ auto lstm_unit(Var<T, Device> const&, Var<T, Device> const& before, Size) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/recurrent/lstm_unit.hpp>
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/matrix/matmul.hpp>
+#include <rowan/op/matrix/declared.hpp>
 
 #include <concepts>
 
@@ -32,3 +32,7 @@ matmul(Var<T, Device> const& x, Var<T, Device> const& y, std::same_as<bool> auto
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/matrix/matmul.hpp>
+#endif

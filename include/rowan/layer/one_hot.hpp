@@ -3,7 +3,7 @@
 
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/shape/one_hot.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -31,3 +31,7 @@ Var<T, Device> one_hot(Var<I, Device> const& ids, std::int64_t depth) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/shape/one_hot.hpp>
+#endif

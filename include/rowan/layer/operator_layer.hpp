@@ -27,7 +27,7 @@ struct list_of {
     struct type {};
 };
 template <class Op>
-requires(Op::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
+requires(declaration_of<Op>::list_option) struct list_of<Op> : decltype(attributes_of<Op>::fields(type_of_field{})) {
 };
 
 /// The least number of options, all of them numbers, that layers also take by position; 0: options have names.
@@ -38,7 +38,7 @@ inline constexpr std::size_t number_options = 0;
 template <class Op>
 struct layer_calls {
     using Options = attributes_of<Op>;
-    static constexpr std::size_t inputs = Op::inputs::size;
+    static constexpr std::size_t inputs = declaration_of<Op>::inputs::size;
 
     template <class T, class Device>
     requires(inputs == 1) auto operator()(layer::Var<T, Device> const& x, Options const& options = {}) const {
@@ -46,7 +46,7 @@ struct layer_calls {
     }
     /// The option of an operator with `list_option`: layer::reshape(x, {0, -1}).
     template <class T, class Device>
-    requires(inputs == 1 && requires { requires Op::list_option; }) auto operator()(
+    requires(inputs == 1 && requires { requires declaration_of<Op>::list_option; }) auto operator()(
         layer::Var<T, Device> const& x, typename list_of<Op>::type const& list) const {
         return layer::apply<Op>(Options{list}, x);
     }
@@ -59,9 +59,7 @@ struct layer_calls {
     template <class T, class U, class Device>
     requires(inputs == 2) auto operator()(layer::Var<T, Device> const& x, layer::Var<U, Device> const& y,
                                           Options const& options = {}) const {
-        static_assert(std::same_as<T, U> ||
-                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<U, Device>>() != no_mask ||
-                          level_mask<Op, Device, LoDTensor<T, Device>, LoDTensor<T, Device>>() == no_mask,
+        static_assert(std::same_as<T, U> || !takes_alike<Op>,
                       "rowan::layer: x and y have one element type: convert with layer::cast");
         return layer::apply<Op>(options, x, y);
     }

@@ -2,8 +2,13 @@
 #pragma once
 
 #include <rowan/layer/operator_layer.hpp>
-#include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/loss/declared.hpp>
+#include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/norm/declared.hpp>
+#include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <cstdint>
 
@@ -174,3 +179,8 @@ ROWAN_TEMPLATE(Attributes owned(LossOptions))
 ROWAN_TEMPLATE(Attributes owned(CrossEntropyOptions))
 
 }  // namespace rowan::inline v0::detail
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/builtin_ops.hpp>
+#include <rowan/op/elementwise/cast.hpp>
+#endif

@@ -82,7 +82,7 @@ void begin_with(Variable& v, Dims const& dims, Initializer const& first) {
     for (std::int64_t const dim : dims) sizes.push_back(static_cast<std::size_t>(dim));
     Initializer const values = first.of(dims);
     v.set_dims(dims);
-    v.bring = &rowan::detail::bring<T, Device>;
+    v.bring = rowan::detail::bring_to<T, Device>();
     v.initialize = [sizes, values](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
         Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, sizes)));

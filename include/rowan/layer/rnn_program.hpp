@@ -27,7 +27,7 @@ Var<T, Device> tensor() {
 /// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
-    return apply<rowan::detail::add_to_op>({}, memory, x);
+    return apply<add_to_op>({}, memory, x);
 }
 /// Within a step, returns memory + the step's input, for which nullptr stands; the sum is also the memory's value in
 /// the next step.

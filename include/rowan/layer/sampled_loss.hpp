@@ -5,10 +5,7 @@
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/operator_layer.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/loss/nce.hpp>
-#include <rowan/op/loss/negative_sampling.hpp>
-#include <rowan/op/loss/sample_classes.hpp>
-#include <rowan/op/loss/sampled_softmax.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <cstdint>
 
@@ -32,10 +29,11 @@ struct Sampled {
 /// cost     one operator in the net; when the net runs, as rowan::sample_classes
 template <class T, id_type I>
 Sampled<T> sample_classes(Var<T> const& w, Var<I> const& label, SampleOptions const& options) {
-    static_cast<void>(sample_classes_op::infer(w->spec(), label->spec(), tensor_spec<std::int64_t>({UNK}), options));
+    rowan::detail::LayerRollback added;
     Var<std::int64_t> const seed(new_seed<Cpu>());
     auto const& made =
         default_scope().new_op<sample_classes_op, Cpu, T, I, std::int64_t>({&*w, &*label, &*seed}, options);
+    added.keep();
     return {Var<std::int64_t>(*made.outputs[0]), Var<T>(*made.outputs[1]), Var<T>(*made.outputs[2])};
 }
 
@@ -66,3 +64,10 @@ Var<T> nce(Var<T> const& x, Var<T> const& w, Var<T> const& b, Var<I> const& labe
 inline constexpr operator_layer<negative_sampling_op> negative_sampling{};
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/loss/nce.hpp>
+#include <rowan/op/loss/negative_sampling.hpp>
+#include <rowan/op/loss/sample_classes.hpp>
+#include <rowan/op/loss/sampled_softmax.hpp>
+#endif

@@ -61,7 +61,7 @@ template <class T = float, class Device = Cpu>
 Var<T, Device> selected_rows(std::string const& name, Dims const& dims) {
     rowan::detail::check_parameter_rows(dims, {});
     Variable& v = default_scope().new_var(name, selected_rows_spec<T>(dims), Role::data);
-    v.bring = &rowan::detail::bring_rows<T, Device>;
+    v.bring = rowan::detail::bring_rows_to<T, Device>();
     return Var<T, Device>(v);
 }
 
@@ -81,7 +81,7 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
     rowan::detail::check_parameter_rows(dims, rows);
     Initializer const values = first.of(dims);
     Variable& v = rowan::detail::outermost_scope().new_var(name, selected_rows_spec<T>(dims), Role::parameter);
-    v.bring = &rowan::detail::bring_rows<T, Device>;
+    v.bring = rowan::detail::bring_rows_to<T, Device>();
     v.initialize = [rows = std::move(rows), dims, values](Value& value, std::optional<std::uint64_t> seed,
                                                           AnyExec given) {
         rowan::detail::first_rows<T, Device>(value, dims, values, rows, seed, given);

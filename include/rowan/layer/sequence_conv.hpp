@@ -5,7 +5,8 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/sequence/sequence_context.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/sequence/declared.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -70,3 +71,7 @@ Var<T, Device> sequence_conv(Var<T, Device> const& x, SequenceConvOptions const&
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/sequence/sequence_context.hpp>
+#endif

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/var.hpp>
-#include <rowan/op/shape/split.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -25,7 +25,7 @@ struct SplitOptions {
 template <class T, class Device>
 std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections,
                                   SplitOptions const& options = {}) {
-    split_op::attributes attributes{.sections = std::move(sections), .axis = options.axis};
+    rowan::SplitOptions attributes{.sections = std::move(sections), .axis = options.axis};
     std::vector<Var<T, Device>> parts;
     for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, std::move(attributes)).outputs)
         parts.push_back(Var<T, Device>(*part));
@@ -37,3 +37,7 @@ std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int6
 }
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/shape/split.hpp>
+#endif

@@ -76,16 +76,18 @@ namespace rowan::inline v0::layer {
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
-    static_assert(operation<Op>,
+    static_assert(d::has_declaration<Op> || operation<Op>,
                   "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
-    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    static_assert(
+        d::has_declaration<Op> || requires { d::CanMakeKernels<Op>{}; },
+        "rowan::layer::apply: for an operator of your own, #include <rowan/own_operator.hpp>");
     auto const add = [&]<class... In>(d::type_list<In...>) {
-        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
-        return Var<R, Device>(
-            d::first_result(kernel_of<Op, Device, In...>::value, {&*in...}, d::owned(std::move(attributes))));
+        op_kernel const& kernel = kernel_of<Op, Device, In...>::value;
+        using R = typename d::first_made<Op, Device, In...>::type;
+        return Var<R, Device>(d::first_result(kernel, {&*in...}, d::owned(std::move(attributes))));
     };
-    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // variadic
+    if constexpr (d::has_list<Op, Device, T...>) {
+        return add(d::type_list<std::tuple_element_t<0, std::tuple<T...>>>{});
     } else {
         return add(d::type_list<T...>{});
     }

@@ -7,16 +7,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class Op>
-struct attributes_type {
-    using type = no_attributes;
-};
-template <class Op>
-requires requires { typename Op::attributes; }
-struct attributes_type<Op> {
-    using type = typename Op::attributes;
-};
-
 /// The value of a slot.
 template <class Slot, class V>
 struct SlotValue {
@@ -69,8 +59,7 @@ Values run_rules(Device, Attributes const&, Values values, grad_rules<>) {
     return values;
 }
 template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
-auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values,
-               grad_rules<Rule, Rest...>) {
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> values, grad_rules<Rule, Rest...>) {
     auto made = [&]<class... In>(slots<In...>) {
         return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
     }(typename Rule::reads{});
@@ -94,10 +83,6 @@ VarSpec spec_of(Tensor<T, Device> const& x) {
 }
 
 }  // namespace detail
-
-/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
-template <class Op>
-using attributes_of = typename detail::attributes_type<Op>::type;
 
 /// Stands for the gradient of an input that has none.
 struct no_value {};

@@ -1,6 +1,7 @@
 // rowan/op/operator_of.hpp: operator_of, the base of operators: their slots and attributes; and Elements.
 #pragma once
 
+#include <rowan/op/declared.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/slots.hpp>
@@ -129,6 +130,24 @@ struct gradient_op<Op, slots<Used...>, slots<Made...>>
 template <class Op>
 using gradient_operator = decltype(detail::first_rule<Op>(grad_rules_of<Op>{}));
 
+namespace detail {
+
+template <class Op>
+struct attributes_type {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_type<Op> {
+    using type = typename Op::attributes;
+};
+
+}  // namespace detail
+
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
+template <class Op>
+using attributes_of = typename detail::attributes_type<detail::declaration_of<Op>>::type;
+
 /// The element types for which an operator has kernels, as `static constexpr Elements elements`; by default floats.
 /// Programs in files, Python and the compiled library provide it for these. `floats` includes user-defined types.
 enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bools = 4, all = 7 };
@@ -136,7 +155,8 @@ enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bool
 /// The operator's `elements`; floats if it does not say.
 template <class Op>
 inline constexpr Elements elements_of = [] {
-    if constexpr (requires { Op::elements; }) return Op::elements;
+    using Of = detail::declaration_of<Op>;
+    if constexpr (requires { Of::elements; }) return Of::elements;
     return Elements::floats;
 }();
 
@@ -166,13 +186,14 @@ consteval bool is_of_rowan() {
 /// Whether the operator is one of rowan's but no gradient.
 template <class Op>
 inline constexpr bool is_builtin = requires {
-    requires std::same_as<typename Op::itself, Op>;
+    requires std::same_as<typename declaration_of<Op>::itself, Op>;
 };
 
 /// Whether the compiled library has the operators of the families cast and full that make elements of T.
 template <class T>
 inline constexpr bool is_compiled_element =
-    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t>;
+    std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::int64_t> ||
+    std::same_as<T, std::int32_t> || std::same_as<T, bool>;
 
 }  // namespace detail
 

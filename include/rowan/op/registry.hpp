@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/near_name.hpp>
+#include <rowan/op/declared.hpp>
 #include <rowan/op/slots.hpp>
 
 #include <algorithm>
@@ -82,7 +83,8 @@ struct SlotLookup {
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
 inline constexpr unsigned level_inputs_of = [] {
-    if constexpr (requires { Op::level_inputs; }) return Op::level_inputs;
+    using Of = detail::declaration_of<Op>;
+    if constexpr (requires { Of::level_inputs; }) return Of::level_inputs;
     return 0u;
 }();
 
@@ -151,7 +153,8 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 /// The operator's `family`; none if it does not define one.
 template <class Op>
 inline constexpr OpFamily family_of = [] {
-    if constexpr (requires { requires std::convertible_to<decltype(Op::family), OpFamily>; }) return Op::family;
+    using Of = detail::declaration_of<Op>;
+    if constexpr (requires { requires std::convertible_to<decltype(Of::family), OpFamily>; }) return Of::family;
     return OpFamily::none;
 }();
 
@@ -278,7 +281,7 @@ template <class... Op>
 struct registry {
     static constexpr std::size_t size = sizeof...(Op);
     /// The names of the operators, in the order of the list.
-    static constexpr std::array<std::string_view, size> names{Op::name...};
+    static constexpr std::array<std::string_view, size> names{detail::declaration_of<Op>::name...};
     static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
 
     /// Whether `O` is in the list.

@@ -85,7 +85,7 @@ ROWAN_SLOT(weight)             // weight of each id
 ROWAN_SLOT(weights)            // weight of each row of a loss
 ROWAN_SLOT(updates)            // rows that are added at places
 ROWAN_SLOT(label, integers)    // target of a loss
-ROWAN_SLOT(sampled, integers)  // classes that are drawn at random
+ROWAN_SLOT(sampled, integers)  // classes among which a loss compares
 ROWAN_SLOT(label_count)        // how often each label is expected among these
 ROWAN_SLOT(sampled_count)      // how often each of these is
 ROWAN_SLOT(query)              // attention: rows that are compared with the keys
@@ -115,6 +115,12 @@ ROWAN_SLOT(state)         // states of a loop
 ROWAN_SLOT(last)          // states after the last step
 ROWAN_SLOT(scopes)        // values of all steps
 #undef ROWAN_SLOT
+
+/// Classes that sample_classes has drawn at random.
+struct drawn {
+    static constexpr std::string_view name = "sampled";  ///< as in descriptors
+    static constexpr Holds holds = Holds::int64;         ///< the type that it makes
+};
 
 /// The target of a loss: class numbers, or a probability of each class.
 struct target {

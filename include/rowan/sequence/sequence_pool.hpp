@@ -5,6 +5,7 @@
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/pool_bags.hpp>
+#include <rowan/detail/pooling.hpp>
 #include <rowan/detail/rescaled.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -21,15 +22,7 @@
 
 namespace rowan::inline v0 {
 
-/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
-enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
-
 namespace detail {
-
-inline void check_pool(Pooling pool) {
-    if (pool < Pooling::sum || pool > Pooling::last)
-        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max, min, first, last");
-}
 
 /// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
 /// truncated towards zero.

@@ -1,23 +1,13 @@
 // rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// The options of adadelta.
-struct AdadeltaOptions {
-    double learning_rate = 1.0;  ///< the factor of the steps
-    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
-    double epsilon = 1e-6;       ///< added inside both square roots
-    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
-};
 
 namespace detail {
 

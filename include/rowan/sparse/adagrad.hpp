@@ -1,23 +1,13 @@
 // rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// The options of adagrad and rowwise_adagrad.
-struct AdaGradOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double epsilon = 1e-6;        ///< added to the square root
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
-};
 
 namespace detail {
 

@@ -1,28 +1,14 @@
 // rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// The options of adam.
-struct AdamOptions {
-    double learning_rate = 0.001;  ///< the step size
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
-    double epsilon = 1e-8;         ///< added to the square root
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
-};
 
 namespace detail {
 

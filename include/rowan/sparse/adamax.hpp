@@ -1,28 +1,15 @@
 // rowan/sparse/adamax.hpp: adamax, Adam with a maximum of gradients instead of the mean of their squares.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// The options of adamax.
-struct AdamaxOptions {
-    double learning_rate = 0.002;  ///< the step size
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the greatest gradient, in [0, 1)
-    double epsilon = 1e-8;         ///< added to the absolute value of the gradient
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
-};
 
 namespace detail {
 

@@ -1,24 +1,14 @@
 // rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cmath>
 
 namespace rowan::inline v0 {
-
-/// The options of ftrl.
-struct FtrlOptions {
-    double learning_rate = 0.01;  ///< the step size; not 0
-    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
-    double l2 = 0.0;              ///< L2 penalty
-    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
-
-    ROWAN_OPTIONS(FtrlOptions, learning_rate, l1, l2, lr_power)
-};
 
 namespace detail {
 

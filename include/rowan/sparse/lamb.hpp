@@ -1,11 +1,11 @@
 // rowan/sparse/lamb.hpp: lamb, Adam with steps in proportion to the norm of the parameter.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cmath>
@@ -16,19 +16,6 @@
 #include <utility>
 
 namespace rowan::inline v0 {
-
-/// The options of lamb.
-struct LambOptions {
-    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
-    double epsilon = 1e-6;         ///< added to the square root
-    /// The number of this step, counted from 1 by the caller.
-    std::int64_t step = 1;
-    double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
-
-    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
-};
 
 namespace detail {
 

@@ -1,23 +1,13 @@
 // rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The options of momentum.
-struct MomentumOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double momentum = 0.9;        ///< mu: the momentum factor
-    bool nesterov = false;        ///< the step uses g + mu · v instead of v
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
-};
 
 namespace detail {
 

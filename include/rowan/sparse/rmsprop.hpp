@@ -1,21 +1,11 @@
 // rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {
-
-/// The options of rmsprop.
-struct RmsPropOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
-    double momentum = 0.0;        ///< the momentum factor
-    double epsilon = 1e-6;        ///< added inside the square root
-
-    ROWAN_OPTIONS(RmsPropOptions, learning_rate, rho, momentum, epsilon)
-};
 
 namespace detail {
 

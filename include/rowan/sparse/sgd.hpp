@@ -1,21 +1,12 @@
 // rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {
-
-/// The options of sgd.
-struct SgdOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
-};
 
 namespace detail {
 

@@ -1,10 +1,37 @@
 // rowan/train/deferred.hpp: layer::Deferred, optimizers of tables with the bits of dense updates, at sparse cost.
 #pragma once
 
-#include <rowan/train/detail/deferred_op.hpp>
+#include <rowan/op/declared.hpp>
+#include <rowan/op/operator_of.hpp>
 #include <rowan/train/optimizer.hpp>
+#include <rowan/train/optimizers.hpp>
 
 #include <memory>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+template <class Options>
+struct DeferredState;
+template <class Options>
+std::shared_ptr<DeferredState<Options>> new_deferred_state();
+
+/// The attributes of deferred_op.
+template <class Options>
+struct DeferredAttributes : Options {
+    std::shared_ptr<DeferredState<Options>> state;
+};
+
+template <class Op>
+struct deferred_op;
+template <class Op>
+struct declared<deferred_op<Op>> : declaration_of<Op> {
+    using itself = deferred_op<Op>;
+    static constexpr bool compiled = false;
+    using attributes = DeferredAttributes<attributes_of<Op>>;
+};
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -22,7 +49,8 @@ namespace rowan::inline v0::layer {
 /// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids and
 /// labels that are all layer::data. If it reads the table in another way, such as with ids that it computes, those of
 /// layer::sample_classes too, or in steps, or if options.average is given, each step brings all rows up to date, which
-/// costs what a dense update does. On a device other than the host, updates are dense, and tables of which only some rows
+/// costs what a dense update does. The compiled library does not have these optimizers: with it, include
+/// <rowan/own_operator.hpp>, too. On a device other than the host, updates are dense, and tables of which only some rows
 /// exist are refused.
 template <class O>
 struct Deferred {
@@ -33,12 +61,16 @@ struct Deferred {
     /// Attributes of the operator.
     /// errors   std::bad_alloc
     /// cost     O(1)
-    typename op::attributes options() const {
+    attributes_of<op> options() const {
         return {rowan::detail::operator_options(optimizer),
-                std::make_shared<rowan::detail::DeferredState<typename op::options>>()};
+                rowan::detail::new_deferred_state<attributes_of<typename O::op>>()};
     }
 };
 template <class O>
 Deferred(O) -> Deferred<O>;
 
 }  // namespace rowan::inline v0::layer
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/train/detail/deferred_op.hpp>
+#endif

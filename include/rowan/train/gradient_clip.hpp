@@ -3,25 +3,42 @@
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/elementwise/clip.hpp>
-#include <rowan/op/optimizer/clip_by_norm.hpp>
-#include <rowan/train/detail/clip_mixed_types.hpp>
+#include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/optimizer/declared.hpp>
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizer.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
+/// What a clipping does for gradients on a device.
+struct ClipKinds {
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;  ///< returns the clipped ones
+    struct OfType {
+        std::int32_t wire;  ///< dtype<T>::wire
+        Make make;
+    };
+    std::vector<OfType> of_one;  ///< for gradients of one element type
+    Make mixed;                  ///< clips gradients of several element types together
+};
+
+/// Complete where clippings can be made, see make_clip.hpp.
+template <class C>
+struct CanMakeClips;
+
 /// What layer::GradientClipOn<Device> has that does not depend on Device.
 class AnyGradientClip {
 public:
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether there is clipping
+    bool given() const noexcept { return !kinds_.of_one.empty(); }  ///< whether there is clipping
     /// The name and the options, which ranks that train together compare.
     NamedValues const& values() const noexcept { return values_; }
 
@@ -31,27 +48,47 @@ public:
     /// cost     one operator for each gradient, or one for all jointly
     ROWAN_IF_CALLED void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
+    /// For some of its element types, which have these numbers; their names.
+    ROWAN_IF_CALLED AnyGradientClip only_for(std::span<std::int32_t const> wires, std::string types) &&;
+
 protected:
-    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
-    struct Kind {
-        std::int32_t wire;
-        Make make;
-    };
-
     AnyGradientClip() = default;
-    AnyGradientClip(std::string_view name, std::string types, NamedValues values)
-        : name_(name), types_(std::move(types)), values_(std::move(values)) {}
-
-    std::vector<Kind> kinds_;
-    Make make_mixed_;  // clips gradients of several element types together
-    bool together_ = false;
 
 private:
+    template <class Device, class C, class... T>
+    friend AnyGradientClip make_clip(C const& c, dtypes<T...>);
+
+    AnyGradientClip(std::string_view name, std::string types, NamedValues values, ClipKinds kinds, bool together)
+        : name_(name), types_(std::move(types)), values_(std::move(values)), kinds_(std::move(kinds)),
+          together_(together) {}
     ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::string name_, types_;  // of the operator and of the element types
     NamedValues values_;
+    ClipKinds kinds_;
+    bool together_ = false;
 };
+
+/// A clipping C for gradients of element types T..., see make_clip.hpp.
+template <class Device, class C, class... T>
+AnyGradientClip make_clip(C const& c, dtypes<T...>);
+
+/// make_clip, or that of the compiled library.
+template <class Device, class C, class... T>
+AnyGradientClip find_clip(C const& c, dtypes<T...> types) {
+    using Compiled = dtypes<float, double, bfloat16>;
+    if constexpr (!ROWAN_DECLARES_OPERATORS || !is_compiled_optimizer<Device, C, T...>) {
+        static_assert(
+            requires { CanMakeClips<C>{}; },
+            "rowan::layer::GradientClip: the compiled library has no such clipping for these element types and "
+            "this device: #include <rowan/own_operator.hpp>");
+        return make_clip<Device>(c, types);
+    } else if constexpr (std::is_same_v<dtypes<T...>, Compiled>) {
+        return make_clip<Cpu>(c, types);
+    } else {
+        return make_clip<Cpu>(c, Compiled{}).only_for(std::array{dtype<T>::wire...}, dtype_list<T...>());
+    }
+}
 
 }  // namespace rowan::inline v0::detail
 
@@ -89,7 +126,9 @@ struct ClipByGlobalNorm {
 
 /// Requirements on a kind of clipping: those on an optimizer, and that the operator has one input and one output slot.
 template <class C>
-concept gradient_clip_options = optimizer_options<C> && C::op::inputs::size == 1 && C::op::outputs::size == 1;
+concept gradient_clip_options =
+    optimizer_options<C> && rowan::detail::declaration_of<typename C::op>::inputs::size == 1 &&
+    rowan::detail::declaration_of<typename C::op>::outputs::size == 1;
 
 /// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
 /// device; or no clipping.
@@ -106,37 +145,16 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
-    GradientClipOn(C const& c, dtypes<T...>);
+    GradientClipOn(C const& c, dtypes<T...> types) : AnyGradientClip(rowan::detail::find_clip<Device>(c, types)) {}
 };
-
-template <class Device>
-template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
-    : AnyGradientClip(C::op::name, rowan::detail::dtype_list<T...>(), rowan::detail::option_values(c)) {
-    using Op = typename C::op;
-    if constexpr (requires { C::together; }) together_ = C::together;
-    (kinds_.push_back({dtype<T>::wire,
-                       [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<Op, Device, T>(std::move(g), rowan::detail::operator_options(c)).outputs;
-                       }}),
-     ...);
-    if constexpr (rowan::detail::clips_mixed_types<Op>) {
-        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
-            return scope
-                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
-                        std::move(g), rowan::detail::owned(rowan::detail::operator_options(c)))
-                .outputs;
-        };
-    }
-}
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
-
 }  // namespace rowan::inline v0::layer
 
 #include <rowan/train/gradient_clip_inl.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/train/detail/make_clip.hpp>
+#endif

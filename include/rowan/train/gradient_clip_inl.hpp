@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,19 +23,27 @@ ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<Parame
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
-        Make const* make = nullptr;
+        ClipKinds::Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
             std::int32_t const own = gradients[i].gradient->spec().dtype;
-            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
-            if (kind == kinds_.end()) refuse(gradients[i], types_);
-            if (own != wire && !make_mixed_)
+            auto const kind = std::ranges::find(kinds_.of_one, own, &ClipKinds::OfType::wire);
+            if (kind == kinds_.of_one.end()) refuse(gradients[i], types_);
+            if (own != wire && !kinds_.mixed)
                 refuse(gradients[i], dtype_text(wire).append(", that of the other gradients"));
-            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
+            make = own != wire || make == &kinds_.mixed ? &kinds_.mixed : &kind->make;
             some.push_back(gradients[i].gradient);
         }
         auto const clipped = (*make)(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
+}
+
+ROWAN_CALLED_FUNCTION AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
+                                                                std::string types) && {
+    std::erase_if(kinds_.of_one,
+                  [&](ClipKinds::OfType const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });
+    types_ = std::move(types);
+    return std::move(*this);
 }
 
 ROWAN_CALLED_FUNCTION void AnyGradientClip::refuse(ParameterGradient const& g, std::string const& expected) const {

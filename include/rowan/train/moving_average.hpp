@@ -1,7 +1,7 @@
 // rowan/train/moving_average.hpp: layer::MovingAverage, averages of parameters over the steps of a training.
 #pragma once
 
-#include <rowan/op/optimizer/moving_average.hpp>
+#include <rowan/op/optimizer/declared.hpp>
 #include <rowan/train/optimizer.hpp>
 
 #include <optional>
@@ -59,8 +59,6 @@ public:
     template <class... T>
     AverageOn(MovingAverage const& average, dtypes<T...> types) : AnyAverage(OptimizerOn<Device>(average, types)) {}
 };
-
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(MovingAverage const&, trained_dtypes<MovingAverage>))
 
 }  // namespace rowan::inline v0::layer
 

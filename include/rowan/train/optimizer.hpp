@@ -5,12 +5,11 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
-#include <rowan/op/elementwise/cast.hpp>
-#include <rowan/op/table/to_dense.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizers.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,84 +42,23 @@ struct ParameterUpdate {
     std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
 };
 
-/// What the update of a parameter needs of an element type on a device.
-struct UpdatedType {
-    std::int32_t dtype;  ///< dtype<T>::wire
-    void (*zeros)(Value&, Dims const&, AnyExec);
-    void (*bring)(Value&, AnyExec, bool);
+/// What an optimizer does for parameters of one element type on a device.
+struct OptimizerKind {
+    std::int32_t wire;  ///< dtype<T>::wire
+    std::function<ParameterUpdate(Scope&, ParameterGradient const&)> make;
+    Variable* (*dense)(Scope&, Variable&);  ///< makes a gradient dense; nullptr if the optimizer is lazy
 };
-template <class T, class Device>
-void set_zeros(Value& value, Dims const& dims, AnyExec exec) {
-    typename Tensor<T>::shape_type shape;
-    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.or_default<Device>(), shape)));
+
+/// Complete where updates can be made, see make_update.hpp.
+template <class O>
+struct CanMakeUpdates;
+
+/// Whether the compiled library has all that O does for these element types.
+template <class Device, class O, class... T>
+inline constexpr bool is_compiled_optimizer = std::is_same_v<Device, Cpu>&& is_of_rowan<O>() && !requires {
+    typename O::deferred;
 }
-template <class T, class Device>
-inline constexpr UpdatedType updated_type{dtype<T>::wire, &set_zeros<T, Device>, &bring<T, Device>};
-
-/// What add_states returns: an update without its check, and values without rows, on which the check runs the operator.
-struct AddedStates {
-    ParameterUpdate update;
-    std::shared_ptr<std::vector<Value>> no_rows;
-};
-/// Adds the states of an operator and the operator; with `row_states`, a state has one element for each row.
-ROWAN_IF_CALLED AddedStates add_states(Scope& scope, ParameterGradient const& g, op_kernel const& kernel,
-                                       bool row_states, Attributes attributes, UpdatedType const& param,
-                                       UpdatedType const& state);
-/// Runs an operator on values that have no rows.
-ROWAN_IF_CALLED void run_checked(AnyExec exec, Operator const& op, std::span<Value> no_rows);
-
-/// The operator of an optimizer for elements of T: another one for those that are narrower than their states, if the
-/// optimizer has it.
-template <class O, class T>
-struct optimizer_op_for {
-    using type = typename O::op;
-};
-template <class O, class T>
-requires(!std::is_same_v<T, kept_t<T>> && requires { typename O::narrowed_op; }) struct optimizer_op_for<O, T> {
-    using type = typename O::narrowed_op;
-};
-
-/// Adds the operator of an optimizer and its states.
-template <class T, class Device, class O>
-ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g) {
-    using S = kept_t<T>;
-    using Op = typename optimizer_op_for<O, T>::type;
-    auto const attributes = std::make_shared<typename Op::attributes>(operator_options(o));
-    op_kernel const& kernel = []<std::size_t... state>(std::index_sequence<state...>)->op_kernel const& {
-        return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
-    }
-    (std::make_index_sequence<Op::updates::size - 1>{});
-    constexpr bool row_states = requires { O::one_state_per_row; };
-    auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
-    ParameterUpdate update = std::move(added.update);
-    if constexpr (requires { requires Op::begins_with_param; }) {
-        update.states[0]->initialize = [param = g.parameter](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
-            auto const& first = param->value().template get<LoDTensor<T, Device>>().value();
-            value.set(LoDTensor<S, Device>(cast<S>(exec.or_default<Device>(), first)));
-        };
-    }
-    update.check = [attributes, op = update.op, no_rows = std::move(added.no_rows)] {
-        check_trains<Op>(*attributes);
-        run_checked(Device{}, *op, *no_rows);
-    };
-    update.has_rate = requires { attributes->learning_rate = 1.0; };
-    double rate = 1.0;
-    if constexpr (requires { attributes->learning_rate; }) rate = attributes->learning_rate;
-    update.set = [=](std::int64_t step, double factor) {
-        if constexpr (requires { attributes->step = step; }) attributes->step = step;
-        if constexpr (requires { attributes->learning_rate = factor; }) attributes->learning_rate = rate * factor;
-    };
-    constexpr std::size_t states = Op::updates::size - 1;
-    if constexpr (requires(std::vector<Variable*> const& all) { missed_steps<T, S, states>(*attributes, all); }) {
-        if (g.gradient->spec().type == VarType::SELECTED_ROWS) {
-            std::vector<Variable*> all{g.parameter};
-            all.insert(all.end(), update.states.begin(), update.states.end());
-            update.missed = missed_steps<T, S, states>(*attributes, std::move(all));
-        }
-    }
-    return update;
-}
+&&((std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, bfloat16>)&&...);
 
 /// What layer::OptimizerOn<Device> has that does not depend on Device.
 class AnyOptimizer {
@@ -141,22 +79,42 @@ public:
     /// The name and the options, which ranks that train together compare.
     NamedValues const& values() const noexcept { return values_; }
 
-protected:
-    struct Kind {
-        std::int32_t wire;
-        std::function<ParameterUpdate(Scope&, ParameterGradient const&)> make;
-        Variable* (*dense)(Scope&, Variable&);  // makes a gradient dense; nullptr if the optimizer is lazy
-    };
-    AnyOptimizer(std::string types, NamedValues values) : types_(std::move(types)), values_(std::move(values)) {}
-
-    std::vector<Kind> kinds_;
+    /// For some of its element types, which have these numbers; their names.
+    ROWAN_IF_CALLED AnyOptimizer only_for(std::span<std::int32_t const> wires, std::string types) &&;
 
 private:
-    ROWAN_IF_CALLED Kind const& kind_for(ParameterGradient const& g) const;
+    template <class Device, class O, class... T>
+    friend AnyOptimizer make_optimizer(O const& o, dtypes<T...>);
+
+    AnyOptimizer(std::string types, NamedValues values, std::vector<OptimizerKind> kinds)
+        : types_(std::move(types)), values_(std::move(values)), kinds_(std::move(kinds)) {}
+    ROWAN_IF_CALLED OptimizerKind const& kind_for(ParameterGradient const& g) const;
 
     std::string types_;  // their names
     NamedValues values_;
+    std::vector<OptimizerKind> kinds_;
 };
+
+/// An optimizer, a clipping or an average O for element types T..., see make_update.hpp.
+template <class Device, class O, class... T>
+AnyOptimizer make_optimizer(O const& o, dtypes<T...>);
+
+/// make_optimizer, or that of the compiled library.
+template <class Device, class O, class... T>
+AnyOptimizer find_optimizer(O const& o, dtypes<T...> types) {
+    using Compiled = dtypes<float, double, bfloat16>;
+    if constexpr (!ROWAN_DECLARES_OPERATORS || !is_compiled_optimizer<Device, O, T...>) {
+        static_assert(
+            requires { CanMakeUpdates<O>{}; },
+            "rowan::layer::Optimizer: the compiled library has no such optimizer for these element types and "
+            "this device: #include <rowan/own_operator.hpp>");
+        return make_optimizer<Device>(o, types);
+    } else if constexpr (std::is_same_v<dtypes<T...>, Compiled>) {
+        return make_optimizer<Cpu>(o, types);
+    } else {
+        return make_optimizer<Cpu>(o, Compiled{}).only_for(std::array{dtype<T>::wire...}, dtype_list<T...>());
+    }
+}
 
 }  // namespace detail
 
@@ -182,64 +140,21 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(number of types)
     template <optimizer_options O, class... T>
-    OptimizerOn(O const& o, dtypes<T...>);
-
-private:
-    /// Whether the optimizer is Deferred, of another one.
-    template <class O>
-    static constexpr bool is_deferred = requires {
-        typename O::deferred;
-    };
-
-    // The operator is instantiated only for optimizers that may need it.
-    template <class T, class O>
-    static auto to_dense_unless_lazy([[maybe_unused]] O const& o) -> Variable* (*)(Scope&, Variable&) {
-        constexpr bool dense_here = is_deferred<O> && !std::is_same_v<Device, Cpu>;
-        if constexpr (dense_here || requires { o.lazy; }) {
-            bool lazy = false;
-            if constexpr (!dense_here) lazy = o.lazy;
-            if (!lazy)
-                return [](Scope& scope, Variable& g) { return scope.new_op<to_dense_op, Device, T>({&g}).outputs[0]; };
-        }
-        return nullptr;
+    OptimizerOn(O const& o, dtypes<T...> types) : AnyOptimizer(rowan::detail::find_optimizer<Device>(o, types)) {
+        static_assert((rowan::detail::is_element<T>() && ...),
+                      "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     }
 };
 
-template <class Device>
-template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>)
-    : AnyOptimizer(rowan::detail::dtype_list<T...>(), rowan::detail::option_values(o)) {
-    static_assert((detail::is_element<T>() && ...),
-                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) {
-                           if constexpr (is_deferred<O> && !std::is_same_v<Device, Cpu>) {
-                               return rowan::detail::make_update<T, Device>(o.optimizer, scope, g);
-                           } else {
-                               return rowan::detail::make_update<T, Device>(o, scope, g);
-                           }
-                       },
-                       to_dense_unless_lazy<T>(o)}),
-     ...);
-}
-
 /// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;
-
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdamW const&, trained_dtypes<AdamW>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adamax const&, trained_dtypes<Adamax>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adadelta const&, trained_dtypes<Adadelta>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Lamb const&, trained_dtypes<Lamb>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace layer
 
 }  // namespace rowan::inline v0
 
 #include <rowan/train/optimizer_inl.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/train/detail/make_update.hpp>
+#endif

@@ -2,16 +2,7 @@
 #pragma once
 
 #include <rowan/core/fields.hpp>
-#include <rowan/op/optimizer/adadelta.hpp>
-#include <rowan/op/optimizer/adagrad.hpp>
-#include <rowan/op/optimizer/adam.hpp>
-#include <rowan/op/optimizer/adamax.hpp>
-#include <rowan/op/optimizer/ftrl.hpp>
-#include <rowan/op/optimizer/lamb.hpp>
-#include <rowan/op/optimizer/momentum.hpp>
-#include <rowan/op/optimizer/rmsprop.hpp>
-#include <rowan/op/optimizer/rowwise_adagrad.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/declared.hpp>
 #include <rowan/train/detail/option_values.hpp>
 
 namespace rowan::inline v0::layer {

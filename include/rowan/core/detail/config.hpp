@@ -72,6 +72,13 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
+/// Whether layers and nets include the declarations of operators alone, whose kernels the compiled library has.
+#if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
+#define ROWAN_DECLARES_OPERATORS 1
+#else
+#define ROWAN_DECLARES_OPERATORS 0
+#endif
+
 // What the linker says about a program whose parts do not go together: these names. See rowan/errors.md.
 extern "C" {
 #ifdef ROWAN_COMPILED

@@ -2,17 +2,14 @@
 #pragma once
 
 #include <rowan/core/copy.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-#include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -34,44 +31,31 @@ T first_element(D const& exec, Tensor<T, D> const& x) {
     return to_host(exec, x).data()[0];
 }
 
-/// A copy made by a call on `exec`, whichever execution made x.
-template <class T, class D>
-Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
-    if (!(x.device() == exec)) synchronize(x.device());
-    return ElementLoops<D>::copy(exec, x);
-}
-
 /// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
 /// replaced by a copy if `own`; a RowStore of the host is always left as it is.
 /// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
-void bring(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<LoDTensor<T, D>>()) {
-        auto& there = value.get<LoDTensor<T, D>>();
-        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
-        return;
-    }
-    if (std::is_same_v<D, Cpu> && value.is<RowStore<T>>()) return;
-    value = value.on_host();
-    auto const& host = value.get<LoDTensor<T>>();
-    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
-}
+void bring(Value& value, AnyExec any, bool own);
 
 /// The same for a SelectedRows.
 /// errors   TypeError if it is not a SelectedRows whose elements are of type T
 template <class T, class D>
-void bring_rows(Value& value, AnyExec any, bool own) {
-    D const exec = any.or_default<D>();
-    if (value.is<SelectedRows<T, D>>()) {
-        auto& there = value.get<SelectedRows<T, D>>();
-        if (!own) return;
-        if (!(there.device() == exec)) synchronize(there.device());
-        value.set(SelectedRows<T, D>(there));
-        return;
-    }
-    value = value.on_host();
-    value.set(to_device(exec, value.get<SelectedRows<T>>()));
+void bring_rows(Value& value, AnyExec any, bool own);
+
+/// These functions, for variables of nets.
+template <class T, class D>
+constexpr auto bring_to() {
+    static_assert(can_hold<LoDTensor<T, D>>,
+                  "rowan: the compiled library has no values of this element type on this device: #include "
+                  "<rowan/own_operator.hpp>");
+    return &bring<T, D>;
+}
+template <class T, class D>
+constexpr auto bring_rows_to() {
+    static_assert(can_hold<SelectedRows<T, D>>,
+                  "rowan: the compiled library has no SelectedRows of this element type on this device: #include "
+                  "<rowan/own_operator.hpp>");
+    return &bring_rows<T, D>;
 }
 
 template <class D>
@@ -118,10 +102,5 @@ private:
 ROWAN_TEMPLATE(Cpu host_of<Cpu>(AnyExec))
 ROWAN_TEMPLATE(void synchronize_any<Cpu>(AnyExec))
 ROWAN_TEMPLATE(void set_numbers<Cpu>(Value&, AnyExec, std::span<std::int64_t const>))
-ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
-ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
 
 }  // namespace rowan::inline v0::detail

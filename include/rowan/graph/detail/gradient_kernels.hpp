@@ -3,9 +3,8 @@
 
 #include <rowan/core/dtype.hpp>
 #include <rowan/graph/op_kernel.hpp>
-#include <rowan/op/elementwise/full_like.hpp>
-#include <rowan/op/elementwise/sum.hpp>
-#include <rowan/op/table/to_dense.hpp>
+#include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/table/declared.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -25,3 +24,9 @@ GradientKernels gradient_kernels() {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/sum.hpp>
+#include <rowan/op/table/to_dense.hpp>
+#endif

@@ -1,16 +1,98 @@
 // rowan/graph/detail/held_values.hpp: what Value does with the values that it holds.
 #pragma once
 
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/float16.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/joined_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/detail/take_sequences.hpp>
+#include <rowan/sequence/tensor_array.hpp>
 #include <rowan/sparse/detail/stored_type.hpp>
 #include <rowan/sparse/row_store.hpp>
+#include <rowan/sparse/selected_rows.hpp>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class V>
+struct CanHoldValues {};
+
+}  // namespace detail
+
+template <class V>
+struct Value::Holder final : Held<V> {
+    using Held<V>::Held;
+    std::unique_ptr<Base> share() const override {
+        if constexpr (requires { V(this->value.share()); }) {
+            return std::make_unique<Holder>(this->value.share());
+        } else {
+            throw TypeError("the value", detail::kind_name<V>::text(), "one that can be shared");
+        }
+    }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+    Value add_slots(Value const& other) const override;
+};
+
+template <class T, class D>
+struct Value::Holder<SelectedRows<T, D>> final : Held<SelectedRows<T, D>> {
+    using V = SelectedRows<T, D>;
+    using Held<V>::Held, Held<V>::value;
+    std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+    std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+    VarSpec spec() const override;
+    std::vector<std::int64_t> row_numbers() const override;
+    std::int64_t row_number(std::size_t i) const override { return to_host(value).rows()[i]; }
+    Value row_values() const override { return of(LoDTensor<T, D>(value.value().share())); }
+    Value with_rows(std::span<std::int64_t const> rows) const override;
+    Value on_host() const override { return of(to_host(value)); }
+};
+
+template <class T>
+struct Value::Holder<RowStore<T>> final : Held<RowStore<T>> {
+    using V = RowStore<T>;
+    using Held<V>::Held, Held<V>::value;
+    std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+    VarSpec spec() const override;
+    Elements elements() const override;
+    Value on_host() const override { return of(value.share()); }
+    Lod const& lod() const override { return none; }
+    Lod none = {};
+};
+
+template <class T, class D>
+struct Value::Holder<LoDTensor<T, D>> final : Held<LoDTensor<T, D>> {
+    using V = LoDTensor<T, D>;
+    using Held<V>::Held, Held<V>::value;
+    std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+    std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+
+    VarSpec spec() const override;
+    std::size_t rows() const override;
+    Lod const& lod() const override { return value.lod(); }
+    Elements elements() const override;
+    Value on_host() const override;
+    void write(std::function<void(std::span<std::byte>)> const& f) override;
+
+    Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
+    Value slice(std::size_t begin, std::size_t end) const override;
+    Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
+    Value concat(AnyExec exec, std::span<Value* const> values) const override;
+    Value scatter(AnyExec exec, std::span<Value* const> values,
+                  std::span<std::span<std::int64_t const> const> to) const override;
+
+    static auto tensors(std::span<Value* const> values) {
+        return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
+    }
+};
 
 template <class T, class D>
 VarSpec Value::Holder<LoDTensor<T, D>>::spec() const {
@@ -119,11 +201,11 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* con
 }
 
 template <class V>
-requires(!std::is_reference_v<V>) void Value::set(V&& value) {
+void Value::hold(V&& value) {
     if (!is<V>()) {
         holder_ = std::make_unique<Holder<V>>(std::move(value));
     } else {
-        static_cast<Holder<V>&>(*holder_).value = std::move(value);
+        static_cast<Held<V>&>(*holder_).value = std::move(value);
     }
 }
 
@@ -131,7 +213,7 @@ template <class V>
 Value Value::Holder<V>::add_slots(Value const& other) const {
     if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
         V const& summands = other.get<V>();
-        V total = value.share();
+        V total = this->value.share();
         for (std::size_t i = 0; i < summands.size(); ++i) {
             if (!summands.written(i)) continue;
             if (!total.written(i)) {
@@ -145,19 +227,107 @@ Value Value::Holder<V>::add_slots(Value const& other) const {
         }
         return of(std::move(total));
     } else {
-        return Base::add_slots(other);
+        return Held<V>::add_slots(other);
     }
 }
 
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
-ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<float>&&))
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<double>>)
-ROWAN_TEMPLATE(void Value::set(LoDTensor<double>&&))
-ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
-ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<double>&&))
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
-ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::uint8_t>>)
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<std::uint8_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<std::uint8_t>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<std::uint8_t>&&))
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
-ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<bool>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<bool>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<bool>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bfloat16>>)
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<bfloat16>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<bfloat16>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<bfloat16>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float16>>)
+ROWAN_TEMPLATE(void Value::hold(LoDTensor<float16>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float16>>)
+ROWAN_TEMPLATE(void Value::hold(SelectedRows<float16>&&))
+ROWAN_TEMPLATE(struct Value::Holder<RowStore<float>>)
+ROWAN_TEMPLATE(void Value::hold(RowStore<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<RowStore<double>>)
+ROWAN_TEMPLATE(void Value::hold(RowStore<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<TensorArray<float>>)
+ROWAN_TEMPLATE(void Value::hold(TensorArray<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<TensorArray<double>>)
+ROWAN_TEMPLATE(void Value::hold(TensorArray<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<TensorArray<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::hold(TensorArray<std::int64_t>&&))
+
+namespace detail {
+
+/// A copy made by a call on `exec`, whichever execution made x.
+template <class T, class D>
+Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
+    if (!(x.device() == exec)) synchronize(x.device());
+    return ElementLoops<D>::copy(exec, x);
+}
+
+template <class T, class D>
+void bring(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<LoDTensor<T, D>>()) {
+        auto& there = value.get<LoDTensor<T, D>>();
+        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
+        return;
+    }
+    if (std::is_same_v<D, Cpu> && value.is<RowStore<T>>()) return;
+    value = value.on_host();
+    auto const& host = value.get<LoDTensor<T>>();
+    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
+}
+
+template <class T, class D>
+void bring_rows(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
+    if (value.is<SelectedRows<T, D>>()) {
+        auto& there = value.get<SelectedRows<T, D>>();
+        if (!own) return;
+        if (!(there.device() == exec)) synchronize(there.device());
+        value.set(SelectedRows<T, D>(there));
+        return;
+    }
+    value = value.on_host();
+    value.set(to_device(exec, value.get<SelectedRows<T>>()));
+}
+
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::uint8_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<std::uint8_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<bool, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bfloat16, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<bfloat16, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<float16, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring_rows<float16, Cpu>(Value&, AnyExec, bool))
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -3,9 +3,7 @@
 
 #include <rowan/detail/on_device.hpp>
 #include <rowan/graph/op_kernel.hpp>
-#include <rowan/op/elementwise/cast.hpp>
-#include <rowan/op/elementwise/full_like.hpp>
-#include <rowan/op/elementwise/sum.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -86,3 +84,9 @@ ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 }  // namespace rowan::inline v0::detail
 
 #include <rowan/graph/detail/loop_kernels_inl.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op/elementwise/cast.hpp>
+#include <rowan/op/elementwise/full_like.hpp>
+#include <rowan/op/elementwise/sum.hpp>
+#endif

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/graph/any_ref.hpp>
+#include <rowan/graph/detail/held_values.hpp>
 #include <rowan/graph/detail/op_arguments.hpp>
 #include <rowan/graph/detail/op_results.hpp>
 #include <rowan/graph/value.hpp>
@@ -22,18 +23,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// The attributes of a call of `Op`. The operator of a gradient rule may have none and be given those of the forward
-/// operator.
-template <class Op>
-attributes_of<Op> const& attributes_for(AttributesRef attributes) {
-    if constexpr (std::is_same_v<attributes_of<Op>, no_attributes>) {
-        static constexpr no_attributes none;
-        return none;
-    } else {
-        return attributes.get<attributes_of<Op>>();
-    }
-}
 
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
@@ -280,12 +269,3 @@ void run_variadic(KernelCall const& c) {
 }
 
 }  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0 {
-
-ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
-ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
-ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
-ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
-
-}  // namespace rowan::inline v0

@@ -29,13 +29,6 @@ struct result_types<std::tuple<R...>> {
     using type = type_list<R...>;
 };
 
-template <class V>
-struct element_of {
-    using type = typename V::value_type;
-};
-template <class V>
-struct element_of<std::vector<V>> : element_of<V> {};
-
 /// Stores results in `out`. Tensors with as many rows as `lod` get these levels.
 struct Results {
     std::span<Value*const> in, out;

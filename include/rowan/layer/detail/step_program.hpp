@@ -5,7 +5,7 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/elementwise/add.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <span>
 #include <string_view>
@@ -14,17 +14,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
-struct add_to_op : add_op {
-    static constexpr std::string_view name = "add_to";
-    using in_step = add_op;  ///< the operator in the built step, and so in files
-
-    /// Both have the same shape, so the memory's width follows from that of y.
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {
-        return spec::elementwise("add: y", y, x);
-    }
-};
 
 /// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
 class StepProgram {

@@ -114,10 +114,6 @@ Tensor<T, D> spread(D const& exec, Map const& map, Tensor<T, D> const& x, std::a
 
 /// The rule of reduce_mean, see reduce_op.
 struct axis_means {
-    static constexpr std::string_view name = "reduce_mean";
-    static constexpr std::string_view brief =
-        "The means of the elements along these axes, by default along all of them.";
-    static constexpr Elements elements = Elements::floats;
     static constexpr Linearity linearity = Linearity::mean_of_rows;
     static constexpr bool reads_out = false;
 
@@ -160,10 +156,6 @@ struct axis_means {
 };
 
 struct axis_products {
-    static constexpr std::string_view name = "reduce_prod";
-    static constexpr std::string_view brief =
-        "The products of the elements along these axes, by default along all of them.";
-    static constexpr Elements elements = Elements::numbers;
     static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = false;
 
@@ -227,10 +219,6 @@ private:
 
 template <bool greatest>
 struct axis_extremes {
-    static constexpr std::string_view name = greatest ? "reduce_max" : "reduce_min";
-    static constexpr std::string_view brief = greatest ? "The greatest elements along some axes, by default of all."
-                                                       : "The smallest elements along some axes, by default of all.";
-    static constexpr Elements elements = Elements::numbers;
     static constexpr Linearity linearity = Linearity::of_all_rows;
     static constexpr bool reads_out = true;
 

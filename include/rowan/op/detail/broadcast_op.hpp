@@ -3,14 +3,14 @@
 
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
-#include <rowan/op/elementwise/broadcast_options.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-// A formula has a name and a brief, the value of x and y as its operator(), and `gradient_x` and `gradient_y`, which compute the
+// A formula has the value of x and y as its operator(), and `gradient_x` and `gradient_y`, which compute the
 // gradients from x, y and the gradient g of the result.
 
 /// g
@@ -28,11 +28,12 @@ struct broadcast_grad_y_suffix {
 }  // namespace detail
 
 /// The gradient of x or y of a broadcast_op, from both and the gradient of the result.
-template <class Formula, bool of_y>
+template <class Op, class Formula, bool of_y>
 struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                                        slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
-    static constexpr std::string_view name = detail::joined_name<
-        Formula, std::conditional_t<of_y, detail::broadcast_grad_y_suffix, detail::broadcast_grad_x_suffix>>::value;
+    static constexpr std::string_view name =
+        detail::joined_name<detail::declaration_of<Op>, std::conditional_t<of_y, detail::broadcast_grad_y_suffix,
+                                                                           detail::broadcast_grad_x_suffix>>::value;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;
@@ -48,11 +49,10 @@ struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out
 
 /// An operator on the elements of two tensors whose shapes are broadcast by NumPy's rules: the last dims are aligned, a
 /// dim of 1 is repeated, and so are the dims that one of them lacks.
-template <class Formula>
-struct broadcast_op
-    : detail::builtin_op<broadcast_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
-    using grad = grad_rules<grad_rule<broadcast_grad_op<Formula, false>>, grad_rule<broadcast_grad_op<Formula, true>>>;
+template <class Op, class Formula>
+struct broadcast_op : detail::declared<Op> {
+    using grad =
+        grad_rules<grad_rule<broadcast_grad_op<Op, Formula, false>>, grad_rule<broadcast_grad_op<Op, Formula, true>>>;
 
     /// Both, if the specs let their shapes be the same.
     static constexpr unsigned row_inputs(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
@@ -60,7 +60,7 @@ struct broadcast_op
     }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& options = {}) {
-        char const* const field = detail::joined_name<Formula, detail::y_suffix>::value.data();
+        char const* const field = detail::joined_name<detail::declared<Op>, detail::y_suffix>::value.data();
         return detail::broadcast_spec(field, x, y, options.axis);
     }
 

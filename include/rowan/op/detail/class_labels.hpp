@@ -6,7 +6,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <concepts>

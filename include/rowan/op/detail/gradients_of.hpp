@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/input_types.hpp>
+#include <rowan/op/forward_ops.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
@@ -66,9 +67,6 @@ struct unique_ops<type_list<Op...>> {
 
 template <class... Rule>
 type_list<typename Rule::op...> ops_of(grad_rules<Rule...>);
-
-template <class... Op>
-registry<Op...> registry_of(type_list<Op...>);
 
 /// The operators of a list and those of their gradients' rules, each once.
 template <class List>

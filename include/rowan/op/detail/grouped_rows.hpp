@@ -3,7 +3,7 @@
 
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/target_groups.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>

@@ -5,8 +5,11 @@
 #include <rowan/op/operator_of.hpp>
 #include <rowan/op/slots.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -37,13 +40,58 @@ struct slot_types<Op, slots<Slot...>, E, I, Kept> {
 /// The element types of the inputs of an operator on elements of E: integers are I, statistics are Kept, and an input
 /// whose levels alone are used has elements of I, or of E beside integers.
 template <class Op, class E, class I, class Kept = E>
-using input_types = typename slot_types<Op, typename Op::inputs, E, I, Kept>::type;
+using input_types = typename slot_types<Op, typename declaration_of<Op>::inputs, E, I, Kept>::type;
 
 /// Whether an input must hold integers.
 template <class Op>
-inline constexpr bool needs_integers = slot_types<Op, typename Op::inputs, int, int, int>::needs_integers;
+inline constexpr bool needs_integers =
+    slot_types<Op, typename declaration_of<Op>::inputs, int, int, int>::needs_integers;
 template <class Op>
-inline constexpr bool has_statistics = slot_types<Op, typename Op::inputs, int, int, int>::has_statistics;
+inline constexpr bool has_statistics =
+    slot_types<Op, typename declaration_of<Op>::inputs, int, int, int>::has_statistics;
+
+/// Whether the declaration says that the only slot holds any number of values.
+template <class Op>
+inline constexpr bool takes_list = requires {
+    requires declared<Op>::takes_list;
+};
+
+/// Which inputs have the elements of a declared operator, by what its slots hold.
+template <class Op, class... Slot>
+constexpr std::array<bool, sizeof...(Slot)> elements_in(slots<Slot...>) {
+    std::size_t i = 0;
+    auto const levels = [&] { return (level_inputs_of<Op> >> i++ & 1) != 0; };
+    return {(!levels() && holds_of<Slot> == Holds::elements)...};
+}
+
+/// Whether both inputs of a declared operator have its elements.
+template <class Op>
+inline constexpr bool takes_alike = [] {
+    if constexpr (has_declaration<Op>) {
+        constexpr auto in = elements_in<Op>(typename declared<Op>::inputs{});
+        return in.size() == 2 && in[0] && in[1];
+    } else {
+        return false;
+    }
+}();
+
+/// The element type of the first result of a declared operator for inputs with elements of T...: its `result`; that of
+/// input `result_like`; or that of its first input that has its elements.
+template <class Op, class... T>
+struct made_element {
+    static constexpr std::size_t like = [] {
+        if constexpr (requires { declared<Op>::result_like; }) return declared<Op>::result_like;
+        constexpr auto in = elements_in<Op>(typename declared<Op>::inputs{});
+        auto const found = static_cast<std::size_t>(std::find(in.begin(), in.end(), true) - in.begin());
+        return found < sizeof...(T) ? found : 0;  // one type for a list, or integers alone
+    }();
+    using type = std::tuple_element_t<like, std::tuple<T...>>;
+};
+template <class Op, class... T>
+requires requires { typename declared<Op>::result; }
+struct made_element<Op, T...> {
+    using type = typename declared<Op>::result;
+};
 
 /// Calls f(type_list<T...>{}) for each combination of the element types of the inputs of an operator on elements of E.
 template <class Op, class E, class F>
@@ -70,7 +118,8 @@ inline constexpr bool has_elements_of = takes_elements<Op, E> &&
 /// Whether the compiled library has kernels of the operator.
 template <class Op>
 inline constexpr bool is_compiled = [] {
-    if constexpr (requires { Op::compiled; }) return Op::compiled;
+    using Of = declaration_of<Op>;
+    if constexpr (requires { Of::compiled; }) return Of::compiled;
     return is_builtin<Op>;
 }();
 

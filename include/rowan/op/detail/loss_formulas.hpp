@@ -6,13 +6,13 @@
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <string_view>
 
 namespace rowan::inline v0::detail {
 
-// A formula has a `name`, a type `options` with a member `reduction`, the `value` of x and y, and its `slope`, the
+// A formula has a type `options` with a member `reduction`, the `value` of x and y, and its `slope`, the
 // derivative by x. `of_difference` states that it depends on x - y alone, so y has the negative slope. Otherwise y is a
 // label without a gradient. Where labels are 1 for positives and 0 for negatives, the options have a `pos_weight`.
 
@@ -30,7 +30,6 @@ ROWAN_FORMULA V logarithm_of_one_minus(V const& x) {
 
 /// (x - y)²
 struct mse_formula {
-    static constexpr std::string_view name = "mse", brief = "(x - y)².";
     using options = LossOptions;
     static constexpr bool of_difference = true;
 
@@ -42,7 +41,6 @@ struct mse_formula {
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2)
 struct huber_formula {
-    static constexpr std::string_view name = "huber", brief = "Huber's loss: quadratic up to delta, then linear.";
     using options = HuberOptions;
     static constexpr bool of_difference = true;
 
@@ -63,7 +61,6 @@ struct huber_formula {
 
 /// (x - y)² / (2 · beta) where |x - y| < beta, else |x - y| - beta / 2
 struct smooth_l1_formula {
-    static constexpr std::string_view name = "smooth_l1", brief = "The smooth L1 loss.";
     using options = SmoothL1Options;
     static constexpr bool of_difference = true;
 
@@ -94,8 +91,6 @@ struct smooth_l1_formula {
 
 /// -y · log(s) - (1 - y) · log(1 - s) for s = 1 / (1 + exp(-x)): max(x, 0) - x · y + log(1 + exp(-|x|))
 struct binary_cross_entropy_with_logits_formula {
-    static constexpr std::string_view name = "binary_cross_entropy_with_logits";
-    static constexpr std::string_view brief = "The cross entropy of sigmoid(x) and the probabilities y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
@@ -108,8 +103,6 @@ struct binary_cross_entropy_with_logits_formula {
 
 /// -y · log(x) - (1 - y) · log(1 - x), where logarithms are at least -100, as in PyTorch
 struct binary_cross_entropy_formula {
-    static constexpr std::string_view name = "binary_cross_entropy";
-    static constexpr std::string_view brief = "The cross entropy of the probabilities x and y.";
     using options = BinaryCrossEntropyOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, BinaryCrossEntropyOptions const&) {
@@ -125,8 +118,6 @@ struct binary_cross_entropy_formula {
 
 /// -y · log(x + epsilon) - (1 - y) · log(1 - x + epsilon)
 struct binary_cross_entropy_with_epsilon_formula {
-    static constexpr std::string_view name = "binary_cross_entropy_with_epsilon";
-    static constexpr std::string_view brief = "The cross entropy, with epsilon added to the probabilities.";
     using options = BinaryCrossEntropyWithEpsilonOptions;
 
     static constexpr void check(BinaryCrossEntropyWithEpsilonOptions const& options) {
@@ -146,7 +137,6 @@ struct binary_cross_entropy_with_epsilon_formula {
 };
 
 struct hinge_formula {
-    static constexpr std::string_view name = "hinge", brief = "max(0, 1 - x · (2 y - 1)) for labels y of 0 and 1.";
     using options = HingeOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, HingeOptions const&) {
@@ -161,7 +151,6 @@ struct hinge_formula {
 
 /// y · (log(y) - x) for log-probabilities x, or 0 where the probability y is 0
 struct kl_div_formula {
-    static constexpr std::string_view name = "kl_div", brief = "y · (log(y) - x), for x of log probabilities.";
     using options = LossOptions;
 
     ROWAN_FORMULA static V value(V const& x, V const& y, LossOptions const&) {
@@ -176,7 +165,6 @@ struct kl_div_formula {
 
 /// max(margin - x · y, 0) for labels y of 1 and -1
 struct margin_ranking_formula {
-    static constexpr std::string_view name = "margin_ranking", brief = "max(0, margin - label · (left - right)).";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }
@@ -191,8 +179,6 @@ struct margin_ranking_formula {
 };
 
 struct cosine_embedding_formula {
-    static constexpr std::string_view name = "cosine_embedding";
-    static constexpr std::string_view brief = "1 - cos for label 1, max(0, cos - margin) for label -1.";
     using options = MarginOptions;
 
     static constexpr void check(MarginOptions const& options) { check_finite("margin", options.margin); }

@@ -12,10 +12,6 @@
 namespace rowan::inline v0::detail {
 
 /// Throws ValueError if epsilon is negative or not finite.
-constexpr void check_norm_epsilon(double epsilon) {
-    if (!(epsilon >= 0 && epsilon - epsilon == 0)) throw ValueError("epsilon", epsilon, "0 or more");
-}
-
 /// 1 / √square
 ROWAN_FORMULA V inverse_root(V const& square) { return quotient(constant<V>(1.0), square_root(square)); }
 

@@ -7,6 +7,7 @@
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -284,19 +285,8 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
 struct grad_y_suffix {
     static constexpr std::string_view name = "_grad_y";
 };
-struct weighted_prefix {
-    static constexpr std::string_view name = "weighted_";
-};
-
 struct weights_suffix {
     static constexpr std::string_view name = ": weights";
-};
-struct weighted_brief {
-    static constexpr std::string_view name = " Rows have weights, by whose sum the mean divides.";
-};
-template <class Formula>
-struct loss_brief {
-    static constexpr std::string_view name = Formula::brief;
 };
 
 template <class Formula>
@@ -314,22 +304,22 @@ constexpr VarSpec infer_loss(char const* y_field, VarSpec const& x, VarSpec cons
 
 }  // namespace detail
 
-template <class Formula, bool of_y>
+template <class Op, class Formula, bool of_y>
 struct pointwise_loss_grad_op;
 
 /// An operator that applies a loss to the elements of x and y and reduces the results.
-template <class Formula>
-struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<slot::x, slot::y>, slots<slot::out>,
-                                              typename Formula::options> {
-    static constexpr std::string_view name = Formula::name, brief = Formula::brief;
-    using attributes = typename Formula::options;
-    using grad = std::conditional_t<
-        detail::is_of_difference<Formula>,
-        grad_rules<grad_rule<pointwise_loss_grad_op<Formula, false>>, grad_rule<pointwise_loss_grad_op<Formula, true>>>,
-        grad_rule<pointwise_loss_grad_op<Formula, false>>>;
+template <class Op, class Formula>
+struct pointwise_loss_op : detail::declared<Op> {
+    using attributes = typename detail::declared<Op>::attributes;
+    static_assert(std::is_same_v<attributes, typename Formula::options>);
+    using grad = std::conditional_t<detail::is_of_difference<Formula>,
+                                    grad_rules<grad_rule<pointwise_loss_grad_op<Op, Formula, false>>,
+                                               grad_rule<pointwise_loss_grad_op<Op, Formula, true>>>,
+                                    grad_rule<pointwise_loss_grad_op<Op, Formula, false>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, attributes const& a) {
-        return detail::infer_loss<Formula>(detail::joined_name<Formula, detail::y_suffix>::value.data(), x, y, a);
+        return detail::infer_loss<Formula>(detail::joined_name<detail::declared<Op>, detail::y_suffix>::value.data(), x,
+                                           y, a);
     }
 
     template <class T, class D>
@@ -340,17 +330,18 @@ struct pointwise_loss_op : detail::builtin_op<pointwise_loss_op<Formula>, slots<
 };
 
 /// The gradient of x or y of a pointwise_loss_op.
-template <class Formula, bool of_y>
+template <class Op, class Formula, bool of_y>
 struct pointwise_loss_grad_op
     : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                   slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, typename Formula::options> {
     static constexpr std::string_view name =
-        detail::joined_name<Formula, std::conditional_t<of_y, detail::grad_y_suffix, detail::grad_op_suffix>>::value;
+        detail::joined_name<detail::declared<Op>,
+                            std::conditional_t<of_y, detail::grad_y_suffix, detail::grad_op_suffix>>::value;
     using attributes = typename Formula::options;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad, attributes const& a) {
-        spec::elementwise(detail::joined_name<Formula, detail::out_grad_suffix>::value.data(), out_grad,
-                          pointwise_loss_op<Formula>::infer(x, y, a));
+        spec::elementwise(detail::joined_name<detail::declared<Op>, detail::out_grad_suffix>::value.data(), out_grad,
+                          Op::infer(x, y, a));
         return of_y ? y : x;
     }
 
@@ -363,15 +354,12 @@ struct pointwise_loss_grad_op
 };
 
 /// A pointwise_loss_op with a weight for each row of x, by whose sum over the elements the mean divides.
-template <class Formula>
-struct weighted_loss_op : detail::builtin_op<weighted_loss_op<Formula>, slots<slot::x, slot::y, slot::weights>,
-                                             slots<slot::out>, typename Formula::options> {
-    static constexpr std::string_view name = detail::joined_name<detail::weighted_prefix, Formula>::value;
-    static constexpr std::string_view brief =
-        detail::joined_name<detail::loss_brief<Formula>, detail::weighted_brief>::value;
-    using attributes = typename Formula::options;
-    using grad = gradient<weighted_loss_op, uses<slot::x, slot::y, slot::weights, grad_of<slot::out>>,
-                          detail::gradients_of_loss<Formula>>;
+template <class Op, class Formula>
+struct weighted_loss_op : detail::declared<Op> {
+    using attributes = typename detail::declared<Op>::attributes;
+    static_assert(std::is_same_v<attributes, typename Formula::options>);
+    using grad =
+        gradient<Op, uses<slot::x, slot::y, slot::weights, grad_of<slot::out>>, detail::gradients_of_loss<Formula>>;
 
     static constexpr Linearity linearity(attributes const& a) {
         if (a.reduction == Reduction::mean) return Linearity::weighed_mean;
@@ -379,10 +367,10 @@ struct weighted_loss_op : detail::builtin_op<weighted_loss_op<Formula>, slots<sl
     }
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& weights, attributes const& a) {
-        constexpr char const* field = detail::joined_name<weighted_loss_op, detail::weights_suffix>::value.data();
-        auto const out =
-            detail::infer_loss<Formula>(detail::joined_name<weighted_loss_op, detail::y_suffix>::value.data(), x, y, a);
-        spec::rows(detail::joined_name<weighted_loss_op, detail::x_suffix>::value.data(), x);
+        constexpr char const* field = detail::joined_name<detail::declared<Op>, detail::weights_suffix>::value.data();
+        auto const out = detail::infer_loss<Formula>(
+            detail::joined_name<detail::declared<Op>, detail::y_suffix>::value.data(), x, y, a);
+        spec::rows(detail::joined_name<detail::declared<Op>, detail::x_suffix>::value.data(), x);
         spec::dense(field, weights);
         spec::same_dtype(field, weights, x);
         spec::rank(field, weights, 1, "1, a weight for each row of x");
@@ -417,22 +405,23 @@ struct weighted_loss_op : detail::builtin_op<weighted_loss_op<Formula>, slots<sl
 }  // namespace rowan::inline v0
 
 /// Defines the loss f with weights of rows, with and without an execution, and its operator, from detail::f_formula.
-#define ROWAN_WEIGHTED_LOSS(f, Options)                                                           \
-    template <class T, device D, std::same_as<Tensor<T, D>> W>                                    \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights, \
-                   Options const& options = {}) {                                                 \
-        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, &weights, options);        \
-    }                                                                                             \
-    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                           \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights, \
-                        Options const& options = {}) {                                            \
-        return f(x.device(), x, y, weights, options);                                             \
-    }                                                                                             \
-    using weighted_##f##_op = weighted_loss_op<detail::f##_formula>; /**< See f. */
+#define ROWAN_WEIGHTED_LOSS(f, Options)                                                                    \
+    struct weighted_##f##_op : weighted_loss_op<weighted_##f##_op, detail::f##_formula> {}; /**< See f. */ \
+    template <class T, device D, std::same_as<Tensor<T, D>> W>                                             \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights,          \
+                   Options const& options = {}) {                                                          \
+        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, &weights, options);                 \
+    }                                                                                                      \
+    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                                    \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights,          \
+                        Options const& options = {}) {                                                     \
+        return f(x.device(), x, y, weights, options);                                                      \
+    }
 
 /// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options; and
 /// the same with weights.
 #define ROWAN_LOSS(f, Options)                                                                                 \
+    struct f##_op : pointwise_loss_op<f##_op, detail::f##_formula> {}; /**< See f. */                          \
     template <class T, device D>                                                                               \
     Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
         Tensor<T, D> const* const no_weights = nullptr;                                                        \
@@ -442,5 +431,4 @@ struct weighted_loss_op : detail::builtin_op<weighted_loss_op<Formula>, slots<sl
     Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
         return f(x.device(), x, y, options);                                                                   \
     }                                                                                                          \
-    using f##_op = pointwise_loss_op<detail::f##_formula>; /**< See f. */                                      \
     ROWAN_WEIGHTED_LOSS(f, Options)

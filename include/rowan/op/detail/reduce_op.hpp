@@ -6,7 +6,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/operator.hpp>
-#include <rowan/op/reduce/reduce_options.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 #include <algorithm>
 #include <span>
@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-// A rule has a name, a brief and elements. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
+// A rule has a linearity. `of` writes the results, `of_none` returns those of a tensor without elements, and `grad` the
 // gradient of the elements, which reads the results if `reads_out`.
 
 /// The reduction of x by a rule along these axes.
@@ -62,16 +62,14 @@ constexpr VarSpec reduced_spec(char const* field, VarSpec const& x, std::span<st
 }  // namespace detail
 
 /// A reduction along axes.
-template <class Rule>
-struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slot::out>, ReduceOptions> {
-    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
-    static constexpr Elements elements = Rule::elements;
+template <class Op, class Rule>
+struct reduce_op : detail::declared<Op> {
     static constexpr Linearity linearity = Rule::linearity;
     static constexpr ReduceOptions normal(VarSpec const& x, ReduceOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
     static constexpr bool row_output_backward = true;
-    using grad = gradient<reduce_op,
+    using grad = gradient<Op,
                           std::conditional_t<Rule::reads_out, uses<slot::x, slot::out, grad_of<slot::out>>,
                                              uses<slot::x, grad_of<slot::out>>>,
                           makes<grad_of<slot::x>>>;
@@ -83,7 +81,7 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
 
     static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
-        char const* const field = detail::joined_name<Rule, detail::x_suffix>::value.data();
+        char const* const field = detail::joined_name<detail::declared<Op>, detail::x_suffix>::value.data();
         return detail::reduced_spec(field, x, options.axes, options.keep_dims);
     }
 
@@ -113,6 +111,7 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
 
 /// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
 #define ROWAN_REDUCTION(f, rule)                                                              \
+    struct f##_op : reduce_op<f##_op, detail::rule> {}; /**< See f. */                        \
     template <class T, device D>                                                              \
     Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
         return detail::fold_along<detail::rule>(exec, x, options);                            \
@@ -120,5 +119,4 @@ struct reduce_op : detail::builtin_op<reduce_op<Rule>, slots<slot::x>, slots<slo
     template <class T, class Device>                                                          \
     Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
         return f(x.device(), x, options);                                                     \
-    }                                                                                         \
-    using f##_op = reduce_op<detail::rule>; /**< See f. */
+    }

@@ -7,14 +7,12 @@
 #include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rescaled.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
 
 namespace rowan::inline v0 {
-
-/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
-enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
 
 namespace detail {
 

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -64,8 +65,7 @@ Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& option
 
 /// The base of the operators.
 template <class Op, class Options>
-struct running_op : builtin_op<Op, slots<slot::x>, slots<slot::out>, Options> {
-    static constexpr Elements elements = Elements::numbers;
+struct running_op : declared<Op> {
     static constexpr Options normal(VarSpec const& x, Options const& options) {
         return axes_from_first(x.dims.size(), options);
     }

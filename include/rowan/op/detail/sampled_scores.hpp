@@ -9,6 +9,7 @@
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/vector_pairs.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -83,14 +84,10 @@ constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& 
 
 /// What the operators of losses of sampled classes share: all but their options, run and backward.
 template <class Self, class Options>
-struct sampled_op
-    : builtin_op<Self,
-                 slots<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::label_count, slot::sampled_count>,
-                 slots<slot::out, slot::saved>, Options> {
-    static constexpr bool compiled = false;
+struct sampled_op : declared<Self> {
     static constexpr std::array<SlotLookup, 4> lookups{{{1, 3}, {1, 4}, {2, 3}, {2, 4}}};
     using grad =
-        gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::sampled, slot::saved, grad_of<slot::out>>,
+        gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::drawn, slot::saved, grad_of<slot::out>>,
                  makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& w, VarSpec const& b,

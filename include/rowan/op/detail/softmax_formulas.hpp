@@ -17,8 +17,6 @@ struct take_larger {
 /// The rule of softmax: what a row's result is, from exp(x - greatest) and their sum, and the gradient of x, from the
 /// result y, that of the result, and the sum of `term`.
 struct softmax_rule {
-    static constexpr std::string_view name = "softmax", brief = "exp(x) / the sum of exp of the row, or along an axis.";
-
     template <class T>
     static constexpr void check_type() {
         static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
@@ -33,9 +31,6 @@ struct softmax_rule {
 
 /// The rule of log_softmax.
 struct log_softmax_rule {
-    static constexpr std::string_view name = "log_softmax";
-    static constexpr std::string_view brief = "The logarithms of softmax, also where its elements underflow.";
-
     template <class T>
     static constexpr void check_type() {
         static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");

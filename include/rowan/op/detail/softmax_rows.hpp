@@ -5,17 +5,12 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
+#include <rowan/op/norm/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of softmax and log_softmax.
-struct SoftmaxOptions {
-    std::optional<std::int64_t> axis = {};  ///< the axis of the classes, from the end if negative; default the last one
-    ROWAN_OPTIONS(SoftmaxOptions, axis)
-};
 
 namespace detail {
 
@@ -55,10 +50,10 @@ struct out_suffix {
 };
 
 /// The gradient operator of a softmax_rows_op.
-template <class Rule>
+template <class Op, class Rule>
 struct softmax_rows_grad_op
     : operator_of<slots<slot::out, grad_of<slot::out>>, slots<grad_of<slot::x>>, SoftmaxOptions> {
-    static constexpr std::string_view name = joined_name<Rule, grad_op_suffix>::value;
+    static constexpr std::string_view name = joined_name<declared<Op>, grad_op_suffix>::value;
 
     static constexpr unsigned row_inputs(VarSpec const& out, VarSpec const&, SoftmaxOptions const& options = {}) {
         return softmax_axis("out", out, options) == 0 ? 0 : 0b11;
@@ -77,9 +72,8 @@ struct softmax_rows_grad_op
 };
 
 /// The operator of a rule of rows along an axis.
-template <class Rule, class Gradient>
-struct softmax_rows_op : builtin_op<softmax_rows_op<Rule, Gradient>, slots<slot::x>, slots<slot::out>, SoftmaxOptions> {
-    static constexpr std::string_view name = Rule::name, brief = Rule::brief;
+template <class Op, class Rule, class Gradient>
+struct softmax_rows_op : declared<Op> {
     using grad = grad_rule<Gradient>;
 
     static constexpr unsigned row_inputs(VarSpec const& x, SoftmaxOptions const& options = {}) {
@@ -87,7 +81,7 @@ struct softmax_rows_op : builtin_op<softmax_rows_op<Rule, Gradient>, slots<slot:
     }
 
     static constexpr VarSpec infer(VarSpec const& x, SoftmaxOptions const& options = {}) {
-        softmax_axis(joined_name<Rule, x_suffix>::value.data(), x, options);
+        softmax_axis(joined_name<declared<Op>, x_suffix>::value.data(), x, options);
         return x;
     }
 

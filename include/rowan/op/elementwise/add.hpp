@@ -4,6 +4,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/add.hpp>
@@ -14,9 +15,6 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct add_formula {
-    static constexpr std::string_view name = "add";
-    static constexpr std::string_view brief =
-        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     using gradient_x = same_gradient;
     using gradient_y = same_gradient;
 
@@ -41,10 +39,8 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.
-struct add_op : broadcast_op<detail::add_formula> {
-    using itself = add_op;
+struct add_op : broadcast_op<add_op, detail::add_formula> {
     static constexpr Linearity linearity = Linearity::sum;
-    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
@@ -69,6 +65,21 @@ struct add_op : broadcast_op<detail::add_formula> {
     }
     template <class T, class D>
     static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+/// Adds to a memory of a recurrent layer; the sum is the memory's value in the next step. The first input is the memory.
+struct add_to_op : detail::declared<add_to_op> {
+    using in_step = add_op;  ///< the operator in the built step, and so in files
+
+    /// Both have the same shape, so the memory's width follows from that of y.
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, BroadcastOptions const& = {}) {
+        return spec::elementwise("add: y", y, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, BroadcastOptions const& = {}) {
         return add(exec, x, y);
     }
 };

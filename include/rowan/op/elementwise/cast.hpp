@@ -5,6 +5,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <cmath>
@@ -14,14 +15,6 @@
 namespace rowan::inline v0 {
 
 namespace detail {
-
-struct cast_family {
-    static constexpr std::string_view name = "cast_";
-};
-
-/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
-template <class To, class From>
-concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
 
 /// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
 template <class To, class From>
@@ -130,12 +123,7 @@ struct cast_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad
 
 /// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
-struct cast_op : detail::builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
-    static constexpr std::string_view brief = "The elements converted to another type.";
-    static constexpr OpFamily family = OpFamily::cast;
-    static constexpr Elements elements = Elements::all;
-    static constexpr bool compiled = detail::is_compiled_element<To>;
+struct cast_op : detail::declared<cast_op<To>> {
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<cast_grad_op>;
 

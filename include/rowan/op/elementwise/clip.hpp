@@ -2,19 +2,13 @@
 #pragma once
 
 #include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/merge.hpp>
 
 #include <limits>
 
 namespace rowan::inline v0 {
-
-/// The settings of clip.
-struct ClipOptions {
-    double min = -1;  ///< lower bound; -infinity: none
-    double max = 1;   ///< upper bound; infinity: none
-    ROWAN_OPTIONS(ClipOptions, min, max)
-};
 
 namespace detail {
 
@@ -89,8 +83,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
 }
 
 /// See clip; x may be dense or row-sparse.
-struct clip_op : detail::builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
-    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
+struct clip_op : detail::declared<clip_op> {
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<clip_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

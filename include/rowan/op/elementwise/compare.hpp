@@ -6,6 +6,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -41,8 +42,7 @@ struct AnyElement<Cpu> {
 
 /// Base of the binary operators that return a bool tensor.
 template <class Op>
-struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr Elements elements = Elements::numbers;
+struct compare_op : declared<Op> {
     static constexpr unsigned row_inputs = 0b11;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
@@ -59,8 +59,7 @@ struct compare_op : detail::builtin_op<Op, slots<slot::x, slot::y>, slots<slot::
 
 /// Base of the operators of one tensor that return a bool tensor.
 template <class Op>
-struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
-    static constexpr Elements elements = Elements::numbers;
+struct test_op : declared<Op> {
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& x) {
@@ -81,39 +80,31 @@ struct test_op : detail::builtin_op<Op, slots<slot::x>, slots<slot::out>> {
 /// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
 /// errors   ShapeError if the shapes do not broadcast
 struct less_op : detail::compare_op<less_op> {
-    static constexpr std::string_view name = "less", brief = "Whether x < y; shapes are broadcast as by add.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b; }
 };
 
 /// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
-    static constexpr std::string_view name = "less_equal", brief = "Whether x <= y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a < b || a == b; }
 };
 
 /// x > y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_op : detail::compare_op<greater_op> {
-    static constexpr std::string_view name = "greater", brief = "Whether x > y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_op::holds(b, a); }
 };
 
 /// x >= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct greater_equal_op : detail::compare_op<greater_equal_op> {
-    static constexpr std::string_view name = "greater_equal", brief = "Whether x >= y.";
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return less_equal_op::holds(b, a); }
 };
 
 /// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
-    static constexpr std::string_view name = "equal", brief = "Whether x == y.";
-    static constexpr Elements elements = Elements::all;
     ROWAN_FORMULA static auto holds(V const& a, V const& b) { return a == b; }
 };
 
 /// x && y element-wise; a nonzero number is true.
 struct logical_and_op : detail::compare_op<logical_and_op> {
-    static constexpr std::string_view name = "logical_and", brief = "Whether x and y.";
-    static constexpr Elements elements = Elements::bools;
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) && b != detail::constant<V>(0.0);
     }
@@ -121,8 +112,6 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 
 /// x || y element-wise; a nonzero number is true.
 struct logical_or_op : detail::compare_op<logical_or_op> {
-    static constexpr std::string_view name = "logical_or", brief = "Whether x or y.";
-    static constexpr Elements elements = Elements::bools;
     ROWAN_FORMULA static auto holds(V const& a, V const& b) {
         return a != detail::constant<V>(0.0) || b != detail::constant<V>(0.0);
     }
@@ -130,15 +119,12 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
 
 /// !x element-wise; a nonzero number is true.
 struct logical_not_op : detail::test_op<logical_not_op> {
-    static constexpr std::string_view name = "logical_not", brief = "Whether not x.";
-    static constexpr Elements elements = Elements::bools;
     ROWAN_FORMULA static auto holds(V const& a) { return a == detail::constant<V>(0.0); }
 };
 
 /// Whether elements are neither infinite nor NaN.
 /// shapes   x [...] -> [...]
 struct isfinite_op : detail::test_op<isfinite_op> {
-    static constexpr std::string_view name = "isfinite", brief = "Whether elements are neither infinite nor NaN.";
     /// Whether a is finite: a - a is NaN if not.
     ROWAN_FORMULA static auto holds(V const& a) {
         V const zero = a - a;
@@ -148,7 +134,6 @@ struct isfinite_op : detail::test_op<isfinite_op> {
 
 /// Whether elements are NaN. Shapes as isfinite_op.
 struct isnan_op : detail::test_op<isnan_op> {
-    static constexpr std::string_view name = "isnan", brief = "Whether elements are NaN.";
     ROWAN_FORMULA static auto holds(V const& a) {
         V const same = a;
         return !(a == same);
@@ -157,7 +142,6 @@ struct isnan_op : detail::test_op<isnan_op> {
 
 /// Whether elements are infinity or -infinity. Shapes as isfinite_op.
 struct isinf_op : detail::test_op<isinf_op> {
-    static constexpr std::string_view name = "isinf", brief = "Whether elements are infinity or -infinity.";
     ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 
@@ -199,10 +183,7 @@ auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
-struct any_op : detail::builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "any", brief = "Whether any element is true.";
-    static constexpr Elements elements = Elements::bools;
-
+struct any_op : detail::declared<any_op> {
     static constexpr VarSpec infer(VarSpec const& x) {
         spec::dense("any: x", x);
         spec::same_dtype("any: x", x, tensor_spec<bool>({}));

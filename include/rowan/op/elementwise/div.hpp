@@ -4,6 +4,7 @@
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -12,9 +13,6 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct div_formula : divided {
-    static constexpr std::string_view name = "div";
-    static constexpr std::string_view brief =
-        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
         ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return quotient(g, y); }
     };
@@ -70,8 +68,7 @@ struct div_grad_y_op : operator_of<slots<grad_of<slot::out>, slot::out, slot::y>
 };
 
 /// See div. Where the shapes are the same, the gradient of x is a quotient, too: out_grad / y.
-struct div_op : broadcast_op<detail::div_formula> {
-    using itself = div_op;
+struct div_op : broadcast_op<div_op, detail::div_formula> {
     static constexpr Linearity linearity = Linearity::quotient;
     using row_grad =
         grad_rules<grad_rule<div_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,

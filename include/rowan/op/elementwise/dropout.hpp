@@ -3,6 +3,7 @@
 
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <cmath>
@@ -11,10 +12,6 @@
 namespace rowan::inline v0 {
 
 namespace detail {
-
-constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
-}
 
 /// A seed in a tensor.
 struct SeedAt {
@@ -166,19 +163,9 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
     return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
 
-/// The settings of dropout in nets.
-struct DropoutOptions {
-    double probability = 0.5;  ///< of setting an element to 0
-    ROWAN_OPTIONS(DropoutOptions, probability)
-};
-
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
-struct dropout_op
-    : detail::builtin_op<dropout_op, slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
-    static constexpr std::string_view name = "dropout";
-    static constexpr std::string_view brief =
-        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
+struct dropout_op : detail::declared<dropout_op> {
     using grad = gradient<dropout_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {

@@ -6,6 +6,7 @@
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <string_view>
 
@@ -14,15 +15,11 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct exp_formula {
-    static constexpr std::string_view name = "exp", brief = "exp(x).";
-
     ROWAN_FORMULA static V value(V const& x) { return exponential_of_any(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return product(g, y); }
 };
 
 struct log_formula {
-    static constexpr std::string_view name = "log", brief = "The natural logarithm.";
-
     ROWAN_FORMULA static V value(V const& x) { return logarithm(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return quotient(g, x); }
 };

@@ -4,6 +4,7 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -11,22 +12,11 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of full.
-struct ConstantOptions {
-    Dims dims = {};    ///< the shape of the result
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(ConstantOptions, dims, value)
-};
-
 namespace detail {
 
 [[noreturn]] inline void unknown_dim(std::size_t i) {
     throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
 }
-
-struct full_family {
-    static constexpr std::string_view name = "full_";
-};
 
 /// Converts a number to an element.
 /// errors   ValueError if elements are integers and cannot represent the value
@@ -66,12 +56,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.
 template <class T>
-struct full_op : detail::builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
-    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
-    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
-    static constexpr OpFamily family = OpFamily::full;
-    static constexpr bool compiled = detail::is_compiled_element<T>;
-
+struct full_op : detail::declared<full_op<T>> {
     static constexpr VarSpec infer(ConstantOptions const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {
             if (a.dims[i] == UNK) detail::unknown_dim(i);

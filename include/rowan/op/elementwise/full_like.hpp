@@ -1,21 +1,14 @@
 // rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 #pragma once
 
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/elementwise/full.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of full_like.
-struct FullLikeOptions {
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(FullLikeOptions, value)
-};
-
 /// See full; the shape and the element type are those of x.
-struct full_like_op : detail::builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
-    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
-    static constexpr Elements elements = Elements::numbers;
+struct full_like_op : detail::declared<full_like_op> {
     static constexpr unsigned row_inputs = 0b1;
     static constexpr Linearity linearity = Linearity::constant;
     using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

@@ -5,15 +5,10 @@
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of gelu.
-struct GeluOptions {
-    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-    ROWAN_OPTIONS(GeluOptions, approximate)
-};
 
 namespace detail {
 
@@ -24,9 +19,6 @@ ROWAN_FORMULA V gelu_argument(V const& x) {
 }
 
 struct gelu_formula {
-    static constexpr std::string_view name = "gelu", brief = "x · Φ(x), or its approximation by tanh.";
-    using options = GeluOptions;
-
     ROWAN_FORMULA static V value(V const& x, GeluOptions const& o) {
         if (o.approximate) return over_one_plus_exponential(x, V(constant<V>(0.0) - gelu_argument(x)));
         return larger(constant<V>(0.0), x) - normal_tail(x).value;

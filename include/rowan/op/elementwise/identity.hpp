@@ -1,6 +1,7 @@
 // rowan/op/elementwise/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 #pragma once
 
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -8,9 +9,7 @@
 namespace rowan::inline v0 {
 
 /// Returns an alias of x: it shares the elements and keeps them alive.
-struct identity_op : detail::builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "identity", brief = "x itself.";
-    static constexpr Elements elements = Elements::numbers;
+struct identity_op : detail::declared<identity_op> {
     static constexpr unsigned row_inputs = 0b1;
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;

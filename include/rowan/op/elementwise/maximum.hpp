@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -13,8 +14,6 @@ namespace detail {
 
 /// The greater one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct maximum_formula {
-    static constexpr std::string_view name = "maximum", brief = "The greater elements; shapes are broadcast as by add.";
-
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x >= y, x, choose(x < y, y, plus(x, y))); }
     struct gradient_x {
         ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
@@ -30,8 +29,6 @@ struct maximum_formula {
 
 /// The smaller one of x and y, and its gradient: of x where both are the same. NaN propagates.
 struct minimum_formula {
-    static constexpr std::string_view name = "minimum", brief = "The smaller elements; shapes are broadcast as by add.";
-
     ROWAN_FORMULA V operator()(V const& x, V const& y) const { return choose(x <= y, x, choose(x > y, y, plus(x, y))); }
     struct gradient_x {
         ROWAN_FORMULA V operator()(V const& x, V const& y, V const& g) const {
@@ -47,8 +44,8 @@ struct minimum_formula {
 
 }  // namespace detail
 
-using maximum_op = broadcast_op<detail::maximum_formula>;  ///< See maximum.
-using minimum_op = broadcast_op<detail::minimum_formula>;  ///< See minimum.
+struct maximum_op : broadcast_op<maximum_op, detail::maximum_formula> {};  ///< See maximum.
+struct minimum_op : broadcast_op<minimum_op, detail::minimum_formula> {};  ///< See minimum.
 
 /// The greater one of x and y, element-wise; NaN where either is NaN.
 /// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules

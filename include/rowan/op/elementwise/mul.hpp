@@ -4,6 +4,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -11,9 +12,6 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct mul_formula : multiplied {
-    static constexpr std::string_view name = "mul";
-    static constexpr std::string_view brief =
-        "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     struct gradient_x {
         ROWAN_FORMULA V operator()(V const&, V const& y, V const& g) const { return product(g, y); }
     };
@@ -39,10 +37,8 @@ Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
 }
 
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
-struct mul_op : broadcast_op<detail::mul_formula> {
-    using itself = mul_op;
+struct mul_op : broadcast_op<mul_op, detail::mul_formula> {
     static constexpr Linearity linearity = Linearity::product;
-    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                                 grad_rule<mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 };

@@ -4,22 +4,14 @@
 #include <rowan/op/detail/power.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of pow.
-struct PowOptions {
-    double exponent = 1;  ///< any finite number
-    ROWAN_OPTIONS(PowOptions, exponent)
-};
-
 namespace detail {
 
 struct pow_formula {
-    static constexpr std::string_view name = "pow", brief = "x to the power of an exponent.";
-    using options = PowOptions;
-
     ROWAN_FORMULA static V value(V const& x, PowOptions const& o) {
         if (is_product<V>(o.exponent, -2, 4)) return power_by_products(x, static_cast<int>(o.exponent));
         return power(x, exact_exponent(o.exponent), 1.0);
@@ -33,15 +25,11 @@ struct pow_formula {
 };
 
 struct sqrt_formula {
-    static constexpr std::string_view name = "sqrt", brief = "The square root.";
-
     ROWAN_FORMULA static V value(V const& x) { return square_root(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) { return quotient(g, V(y + y)); }
 };
 
 struct rsqrt_formula {
-    static constexpr std::string_view name = "rsqrt", brief = "1 / √x.";
-
     ROWAN_FORMULA static V value(V const& x) { return quotient(constant<V>(1.0), square_root(x)); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(product(g, constant<V>(-0.5)), product(y, product(y, y)));
@@ -49,14 +37,13 @@ struct rsqrt_formula {
 };
 
 struct square_formula {
-    static constexpr std::string_view name = "square", brief = "x · x.";
-    static constexpr bool integers = true;
-
     ROWAN_FORMULA static V value(V const& x) { return product(x, x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, plus(x, x)); }
 };
 
 }  // namespace detail
+
+struct pow_op : unary_op<pow_op, detail::pow_formula> {};  ///< See pow.
 
 /// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
 /// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
@@ -66,16 +53,14 @@ struct square_formula {
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<detail::pow_formula>(exec, x, options);
+    return detail::unary<pow_op>(exec, x, options);
 }
 template <class X>
 requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(exec, x, options); }
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<pow_op>(exec, x, options); }
 template <class X>
 requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<detail::pow_formula>(x.device(), x, options); }
-
-using pow_op = unary_op<detail::pow_formula>;  ///< See pow.
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<pow_op>(x.device(), x, options); }
 
 /// The square root element-wise, correctly rounded; NaN for negative numbers.
 /// shapes   x [...] -> [...]

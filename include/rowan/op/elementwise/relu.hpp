@@ -4,40 +4,14 @@
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-    ROWAN_OPTIONS(Relu6Options, threshold)
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-    ROWAN_OPTIONS(LeakyReluOptions, alpha)
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-    ROWAN_OPTIONS(EluOptions, alpha)
-};
-
 namespace detail {
 
 struct relu_formula {
-    static constexpr std::string_view name = "relu", brief = "x where x > 0, else 0.";
-    static constexpr bool integers = true;
-
     ROWAN_FORMULA static V value(V const& x) { return larger(constant<V>(0.0), x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         V const zero = constant<V>(0.0);
@@ -46,9 +20,6 @@ struct relu_formula {
 };
 
 struct relu6_formula {
-    static constexpr std::string_view name = "relu6", brief = "x limited to [0, threshold].";
-    using options = Relu6Options;
-
     static constexpr void check(Relu6Options const& options) {
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");
     }
@@ -60,9 +31,6 @@ struct relu6_formula {
 };
 
 struct leaky_relu_formula {
-    static constexpr std::string_view name = "leaky_relu", brief = "x where x > 0, else alpha · x.";
-    using options = LeakyReluOptions;
-
     ROWAN_FORMULA static V value(V const& x, LeakyReluOptions const& o) {
         return choose(x > constant<V>(0.0), x, times(x, o.alpha));
     }
@@ -73,9 +41,6 @@ struct leaky_relu_formula {
 };
 
 struct thresholded_relu_formula {
-    static constexpr std::string_view name = "thresholded_relu", brief = "x where x > threshold, else 0.";
-    using options = ThresholdedReluOptions;
-
     ROWAN_FORMULA static V value(V const& x, ThresholdedReluOptions const& o) {
         return choose(x > constant<V>(o.threshold), x,
                       choose(not_above(x, constant<V>(o.threshold)), constant<V>(0.0), x));
@@ -87,9 +52,6 @@ struct thresholded_relu_formula {
 };
 
 struct elu_formula {
-    static constexpr std::string_view name = "elu", brief = "x where x > 0, else alpha · (exp(x) - 1).";
-    using options = EluOptions;
-
     ROWAN_FORMULA static V value(V const& x, EluOptions const& o) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, x, product(constant<V>(o.alpha), exponential_minus_one(smaller(zero, x))));

@@ -4,6 +4,7 @@
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -26,15 +27,10 @@ ROWAN_FORMULA V rounded_to_even(V const& x) {
 
 /// Base of the functions of integer values, whose gradient is 0.
 struct step_formula {
-    static constexpr bool integers = true;
-
     ROWAN_FORMULA static V gradient_of_out(V const&, V const&) { return constant<V>(0.0); }
 };
 
 struct abs_formula {
-    static constexpr std::string_view name = "abs", brief = "|x|.";
-    static constexpr bool integers = true;
-
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, x, plus(zero, product(x, constant<V>(-1.0))));
@@ -46,8 +42,6 @@ struct abs_formula {
 };
 
 struct sign_formula : step_formula {
-    static constexpr std::string_view name = "sign", brief = "-1, 0 or 1, the sign of x.";
-
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0);
         return choose(x > zero, constant<V>(1.0), choose(x < zero, constant<V>(-1.0), plus(x, zero)));
@@ -55,8 +49,6 @@ struct sign_formula : step_formula {
 };
 
 struct floor_formula : step_formula {
-    static constexpr std::string_view name = "floor", brief = "The greatest integer not above x.";
-
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
             return x;
@@ -71,8 +63,6 @@ struct floor_formula : step_formula {
 };
 
 struct ceil_formula : step_formula {
-    static constexpr std::string_view name = "ceil", brief = "The smallest integer not below x.";
-
     ROWAN_FORMULA static V value(V const& x) {
         V const minus_one = constant<V>(-1.0);
         return product(floor_formula::value(product(x, minus_one)), minus_one);
@@ -80,8 +70,6 @@ struct ceil_formula : step_formula {
 };
 
 struct round_formula : step_formula {
-    static constexpr std::string_view name = "round", brief = "The nearest integer, of two the even one.";
-
     ROWAN_FORMULA static V value(V const& x) {
         if constexpr (std::integral<V>) {
             return x;

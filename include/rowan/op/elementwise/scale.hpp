@@ -3,6 +3,7 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -10,13 +11,6 @@
 #include <concepts>
 
 namespace rowan::inline v0 {
-
-/// The settings of scale.
-struct ScaleOptions {
-    double factor = 1;  ///< the factor
-    double bias = 0;    ///< added after the multiplication
-    ROWAN_OPTIONS(ScaleOptions, factor, bias)
-};
 
 namespace detail {
 
@@ -68,9 +62,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 }
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
-struct scale_op : detail::builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
-    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
-    static constexpr Elements elements = Elements::numbers;
+struct scale_op : detail::declared<scale_op> {
     static constexpr unsigned row_inputs = 0b1;
     static constexpr Linearity linearity(ScaleOptions const& o) {
         return o.bias == 0 ? Linearity::scaled : Linearity::shifted;

@@ -4,36 +4,14 @@
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
-};
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-    ROWAN_OPTIONS(SwishOptions, beta)
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
-};
-
 namespace detail {
 
 struct sigmoid_formula {
-    static constexpr std::string_view name = "sigmoid", brief = "1 / (1 + exp(-x)).";
-
     ROWAN_FORMULA static V value(V const& x) {
         return over_one_plus_exponential(constant<V>(1.0), V(constant<V>(0.0) - x));
     }
@@ -43,9 +21,6 @@ struct sigmoid_formula {
 };
 
 struct hard_sigmoid_formula {
-    static constexpr std::string_view name = "hard_sigmoid", brief = "slope · x + offset, limited to [0, 1].";
-    using options = HardSigmoidOptions;
-
     ROWAN_FORMULA static V value(V const& x, HardSigmoidOptions const& o) {
         return limited(V(times(x, o.slope) + constant<V>(o.offset)), 0.0, 1.0);
     }
@@ -55,9 +30,6 @@ struct hard_sigmoid_formula {
 };
 
 struct swish_formula {
-    static constexpr std::string_view name = "swish", brief = "x / (1 + exp(-beta · x)).";
-    using options = SwishOptions;
-
     ROWAN_FORMULA static V value(V const& x, SwishOptions const& o) {
         return over_one_plus_exponential(x, times(x, -o.beta));
     }
@@ -70,16 +42,11 @@ struct swish_formula {
 };
 
 struct silu_formula {
-    static constexpr std::string_view name = "silu", brief = "x / (1 + exp(-x)).";
-
     ROWAN_FORMULA static V value(V const& x) { return over_one_plus_exponential(x, V(constant<V>(0.0) - x)); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return swish_formula::gradient_of_x(x, g, {}); }
 };
 
 struct hard_swish_formula {
-    static constexpr std::string_view name = "hard_swish", brief = "x · min(max(x + offset, 0), threshold) / scale.";
-    using options = HardSwishOptions;
-
     static constexpr void check(HardSwishOptions const& options) {
         if (options.scale == 0) throw ValueError("scale", options.scale, "another number than 0");
         if (options.threshold < 0) throw ValueError("threshold", options.threshold, "at least 0");

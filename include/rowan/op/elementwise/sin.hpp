@@ -5,6 +5,7 @@
 #include <rowan/op/detail/sine.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 
 #include <string_view>
 
@@ -13,15 +14,11 @@ namespace rowan::inline v0 {
 namespace detail {
 
 struct sin_formula {
-    static constexpr std::string_view name = "sin", brief = "The sine.";
-
     ROWAN_FORMULA static V value(V const& x) { return sine<false>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) { return product(g, sine<true>(x)); }
 };
 
 struct cos_formula {
-    static constexpr std::string_view name = "cos", brief = "The cosine.";
-
     ROWAN_FORMULA static V value(V const& x) { return sine<true>(x); }
     ROWAN_FORMULA static V gradient_of_x(V const& x, V const& g) {
         return product(product(g, constant<V>(-1.0)), sine<false>(x));

@@ -4,22 +4,14 @@
 #include <rowan/detail/exponential.hpp>
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-    ROWAN_OPTIONS(SoftplusOptions, beta)
-};
-
 namespace detail {
 
 struct softplus_formula {
-    static constexpr std::string_view name = "softplus", brief = "log(1 + exp(beta · x)) / beta.";
-    using options = SoftplusOptions;
-
     static constexpr void check(SoftplusOptions const& options) {
         if (!(options.beta > 0)) throw ValueError("beta", options.beta, "a positive number");
     }
@@ -46,9 +38,6 @@ namespace detail {
 
 /// x · tanh(log(1 + exp(x))): with h = 1 / (1 + exp(x)), the hyperbolic tangent is (1 - h) · (1 + h) / (1 + h²)
 struct mish_formula {
-    static constexpr std::string_view name = "mish";
-    static constexpr std::string_view brief = "x · tanh(log(1 + exp(x))).";
-
     ROWAN_FORMULA static V value(V const& x) {
         V const one = constant<V>(1.0), h = over_one_plus_exponential(one, x);
         V const gated = over_one_plus_exponential(x, V(constant<V>(0.0) - x));  // x · (1 - h)

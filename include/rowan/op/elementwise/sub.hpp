@@ -4,6 +4,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -23,9 +24,6 @@ ROWAN_FORMULA V minus(V const& a, V const& b) {
 }
 
 struct sub_formula {
-    static constexpr std::string_view name = "sub";
-    static constexpr std::string_view brief =
-        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
     using gradient_x = same_gradient;
     struct gradient_y {
         ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return minus(constant<V>(0.0), g); }
@@ -68,9 +66,7 @@ Tensor<T, Device> negate(Tensor<T, Device> const& x) {
     return negate(x.device(), x);
 }
 
-struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "negate", brief = "-x.";
-    static constexpr Elements elements = Elements::numbers;
+struct negate_op : detail::declared<negate_op> {
     static constexpr unsigned row_inputs = 0b1;
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -84,10 +80,8 @@ struct negate_op : detail::builtin_op<negate_op, slots<slot::x>, slots<slot::out
 };
 
 /// See sub.
-struct sub_op : broadcast_op<detail::sub_formula> {
-    using itself = sub_op;
+struct sub_op : broadcast_op<sub_op, detail::sub_formula> {
     static constexpr Linearity linearity = Linearity::sum;
-    static constexpr Elements elements = Elements::numbers;
     using row_grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                                 grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 };

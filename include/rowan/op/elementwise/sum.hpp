@@ -4,6 +4,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -159,9 +160,7 @@ auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(
 struct sum_grad_op;
 
 /// See sum. The result is dense if any input is dense.
-struct sum_op : detail::builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
-    static constexpr Elements elements = Elements::numbers;
+struct sum_op : detail::declared<sum_op> {
     static constexpr unsigned row_inputs = ~0u;
     static constexpr Linearity linearity = Linearity::sum;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;

@@ -5,29 +5,14 @@
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
-};
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-    ROWAN_OPTIONS(HardtanhOptions, min, max)
-};
-
 namespace detail {
 
 struct tanh_formula {
-    static constexpr std::string_view name = "tanh", brief = "The hyperbolic tangent.";
-
     ROWAN_FORMULA static V value(V const& x) { return hyperbolic_tangent(x); }
     ROWAN_FORMULA static V gradient_of_out(V const& y, V const& g) {
         return product(g, V(constant<V>(1.0) - product(y, y)));
@@ -35,9 +20,6 @@ struct tanh_formula {
 };
 
 struct stanh_formula {
-    static constexpr std::string_view name = "stanh", brief = "scale_b · tanh(scale_a · x).";
-    using options = StanhOptions;
-
     static constexpr void check(StanhOptions const& options) {
         if (options.scale_b == 0) throw ValueError("scale_b", options.scale_b, "another number than 0");
     }
@@ -52,9 +34,6 @@ struct stanh_formula {
 };
 
 struct hardtanh_formula {
-    static constexpr std::string_view name = "hardtanh", brief = "x limited to [min, max].";
-    using options = HardtanhOptions;
-
     static constexpr void check(HardtanhOptions const& options) {
         if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
     }
@@ -66,8 +45,6 @@ struct hardtanh_formula {
 };
 
 struct softsign_formula {
-    static constexpr std::string_view name = "softsign", brief = "x / (1 + |x|).";
-
     ROWAN_FORMULA static V value(V const& x) {
         V const zero = constant<V>(0.0), z = limited(x, -1e30, 1e30);  // the result is -1 or 1 beyond
         return quotient(z, V(constant<V>(1.0) + larger(V(zero - z), z)));

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
+#include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -103,12 +104,7 @@ struct where_grad_op
 };
 
 /// See where.
-struct where_op : detail::builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "where";
-    static constexpr std::string_view brief =
-        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
-        "them may be a number.";
-    static constexpr Elements elements = Elements::all;
+struct where_op : detail::declared<where_op> {
     static constexpr unsigned row_inputs = 0b111;
     using grad = grad_rules<grad_rule<where_grad_op<false>>, grad_rule<where_grad_op<true>>>;
 

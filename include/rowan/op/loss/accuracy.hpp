@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/class_rows.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -105,17 +106,8 @@ Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> co
     return accuracy(x.device(), x, label, k);
 }
 
-/// The settings of accuracy_op.
-struct AccuracyOptions {
-    std::optional<std::int64_t> k = {};  ///< a row is correct if its label is at one of the k largest elements; none: 1
-    ROWAN_OPTIONS(AccuracyOptions, k)
-};
-
 /// See accuracy.
-struct accuracy_op : detail::builtin_op<accuracy_op, slots<slot::x, slot::label>, slots<slot::out>, AccuracyOptions> {
-    static constexpr std::string_view name = "accuracy";
-    static constexpr std::string_view brief = "The fraction of rows whose label is among the k greatest elements.";
-
+struct accuracy_op : detail::declared<accuracy_op> {
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a = {}) {
         detail::check_places(a.k.value_or(1));
         spec::matrix("accuracy: x", x);

@@ -10,6 +10,7 @@
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/op/detail/power.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/crf.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -111,10 +112,7 @@ LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emissio
 }
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
-struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot::w>, slots<slot::out>> {
-    static constexpr std::string_view name = "crf_decoding";
-    static constexpr std::string_view brief = "The best tags of each sequence, or with labels 1 where it has them.";
-
+struct crf_decoding_op : detail::declared<crf_decoding_op> {
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w) {
         VarSpec out = detail::crf_spec(x, w);
         out.dtype = dtype<std::int64_t>::wire;
@@ -128,10 +126,7 @@ struct crf_decoding_op : detail::builtin_op<crf_decoding_op, slots<slot::x, slot
 };
 
 /// See crf_decoding with labels, which have the levels of x or none.
-struct crf_matches_op : detail::builtin_op<crf_matches_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
-    static constexpr std::string_view name = "crf_matches";
-    static constexpr std::string_view brief = "1 where the best tags of a sequence have the label, else 0.";
-
+struct crf_matches_op : detail::declared<crf_matches_op> {
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& label) {
         detail::crf_label_spec(label, x);
         return crf_decoding_op::infer(x, w);

@@ -8,7 +8,7 @@
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -132,11 +132,7 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L,
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.
-struct cross_entropy_op : detail::builtin_op<cross_entropy_op, slots<slot::x, slot::target>,
-                                             slots<slot::out, slot::saved>, CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy";
-    static constexpr std::string_view brief =
-        "-log(probability of the label), from scores; labels may be probabilities.";
+struct cross_entropy_op : detail::declared<cross_entropy_op> {
     using grad =
         gradient<cross_entropy_op, uses<slot::saved, slot::target, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

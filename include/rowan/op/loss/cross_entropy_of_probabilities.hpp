@@ -7,7 +7,7 @@
 #include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -167,12 +167,7 @@ Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x
 }
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
-struct cross_entropy_of_probabilities_op
-    : detail::builtin_op<cross_entropy_of_probabilities_op, slots<slot::x, slot::target>, slots<slot::out>,
-                         CrossEntropyOptions> {
-    static constexpr std::string_view name = "cross_entropy_of_probabilities";
-    static constexpr std::string_view brief =
-        "-log(probability of the label), from probabilities; classes are along an axis, and may have weights.";
+struct cross_entropy_of_probabilities_op : detail::declared<cross_entropy_of_probabilities_op> {
     using grad = gradient<cross_entropy_of_probabilities_op, uses<slot::x, slot::target, grad_of<slot::out>>,
                           makes<grad_of<slot::x>>>;
 

@@ -3,8 +3,8 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/detail/grouped_rows.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/loss/huffman_tree.hpp>
-#include <rowan/op/loss/loss_options.hpp>
 
 namespace rowan::inline v0 {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/op/detail/crf.hpp>
 #include <rowan/op/detail/crf_marginals.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -114,11 +115,7 @@ std::tuple<LoDTensor<T, Device>, Tensor<T, Device>> linear_chain_crf_grad(LoDTen
 
 /// See linear_chain_crf. The slots are the emissions x, the transitions w, and the labels, which have the levels of x or
 /// none.
-struct linear_chain_crf_op
-    : detail::builtin_op<linear_chain_crf_op, slots<slot::x, slot::w, slot::label>, slots<slot::out>> {
-    static constexpr std::string_view name = "linear_chain_crf";
-    static constexpr std::string_view brief =
-        "The negative log-likelihood of the labels of each sequence; transition is [tags + 2, tags].";
+struct linear_chain_crf_op : detail::declared<linear_chain_crf_op> {
     using grad = gradient<linear_chain_crf_op, uses<slot::x, slot::w, slot::label, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
 

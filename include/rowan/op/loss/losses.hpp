@@ -3,7 +3,7 @@
 
 #include <rowan/op/detail/loss_formulas.hpp>
 #include <rowan/op/detail/pointwise_loss.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 namespace rowan::inline v0 {
 

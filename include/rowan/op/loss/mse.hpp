@@ -5,7 +5,7 @@
 #include <rowan/op/detail/loss_formulas.hpp>
 #include <rowan/op/detail/pointwise_loss.hpp>
 #include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -61,8 +61,7 @@ Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Lo
 }
 
 /// See mse.
-struct mse_op : detail::builtin_op<mse_op, slots<slot::x, slot::y>, slots<slot::out>, LossOptions> {
-    static constexpr std::string_view name = "mse", brief = "(x - y)².";
+struct mse_op : detail::declared<mse_op> {
     using grad =
         gradient<mse_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>, grad_of<slot::y>>>;
 

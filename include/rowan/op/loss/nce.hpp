@@ -3,23 +3,9 @@
 
 #include <rowan/op/detail/loss_formulas.hpp>
 #include <rowan/op/detail/sampled_scores.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// What a score says of a class in nce.
-enum class NceModel : std::int32_t {
-    exponential = 0,  ///< it has the weight exp(score): the definition of Gutmann and Hyvärinen, and TensorFlow's
-    sigmoid = 1       ///< it has the weight 1 / (1 + exp(-score)), as in Paddle's nce
-};
-
-/// The settings of nce.
-struct NceOptions {
-    NceModel model = NceModel::exponential;  ///< what a score says
-    bool subtract_log_counts = true;         ///< of NceModel::exponential: false takes each expected count as 1
-    bool remove_hits = false;                ///< whether sampled classes that are labels of the row are left out
-    Reduction reduction = Reduction::mean;   ///< applied to the losses of the rows
-    ROWAN_OPTIONS(NceOptions, model, subtract_log_counts, remove_hits, reduction)
-};
 
 namespace detail {
 
@@ -131,10 +117,6 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec
 
 /// See nce.
 struct nce_op : detail::sampled_op<nce_op, NceOptions> {
-    static constexpr std::string_view name = "nce";
-    static constexpr std::string_view brief =
-        "Noise-contrastive estimation: labels against sampled classes, one by one.";
-
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,

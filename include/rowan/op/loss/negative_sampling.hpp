@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/grouped_rows.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -79,12 +79,8 @@ std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor
 }
 
 /// See negative_sampling.
-struct negative_sampling_op : detail::builtin_op<negative_sampling_op, slots<slot::x, slot::w, slot::sampled>,
-                                                 slots<slot::out, slot::saved>, LossOptions> {
-    static constexpr std::string_view name = "negative_sampling";
-    static constexpr bool compiled = false;
+struct negative_sampling_op : detail::declared<negative_sampling_op> {
     static constexpr std::array<SlotLookup, 1> lookups{{{1, 2}}};
-    static constexpr std::string_view brief = "word2vec's loss: a class against a few others.";
     using grad = gradient<negative_sampling_op, uses<slot::x, slot::w, slot::sampled, slot::saved, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::w>>>;
 

@@ -4,20 +4,10 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
 #include <rowan/op/loss/class_sampler.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
-
-/// How classes are drawn: all with the same probability, or as ClassSampler::log_uniform.
-enum class Sampling : std::int32_t { uniform = 0, log_uniform = 1 };
-
-/// The settings of sample_classes_op.
-struct SampleOptions {
-    std::int64_t samples = 1;                   ///< how many classes are drawn
-    Sampling sampling = Sampling::log_uniform;  ///< how
-    bool unique = true;                         ///< whether they are different ones
-    ROWAN_OPTIONS(SampleOptions, samples, sampling, unique)
-};
 
 /// Draws classes, the rows of w, by sample_classes, and computes the expected counts of the labels and of the classes that
 /// were drawn, by expected_counts. Each step of training draws others; elsewhere, without a seed, that of seed 0.
@@ -25,15 +15,7 @@ struct SampleOptions {
 /// errors   ValueError if samples is not positive, or above the number of classes that are to be different; IndexError if a
 ///          label is not in [0, classes)
 /// cost     as sample_classes
-struct sample_classes_op
-    : detail::builtin_op<sample_classes_op, slots<slot::w, slot::label, slot::seed>,
-                         slots<slot::sampled, slot::label_count, slot::sampled_count>, SampleOptions> {
-    static constexpr std::string_view name = "sample_classes";
-    static constexpr bool compiled = false;
-    static constexpr std::string_view brief =
-        "Classes drawn at random, and expected counts, for sampled_softmax and nce.";
-    static constexpr unsigned level_inputs = 0b1;  // of w only the height is used: it gets no gradient from here
-
+struct sample_classes_op : detail::declared<sample_classes_op> {
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& w, VarSpec const& label, VarSpec const& seed,
                                                   attributes const& a) {
         spec::table("sample_classes: w", w);

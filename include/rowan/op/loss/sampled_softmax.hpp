@@ -3,16 +3,9 @@
 
 #include <rowan/op/detail/sampled_scores.hpp>
 #include <rowan/op/loss/cross_entropy.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of sampled_softmax.
-struct SampledSoftmaxOptions {
-    bool subtract_log_counts = true;        ///< whether the logarithms of expected counts are subtracted from scores
-    bool remove_hits = true;                ///< whether sampled classes that are labels of the row are left out
-    Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
-    ROWAN_OPTIONS(SampledSoftmaxOptions, subtract_log_counts, remove_hits, reduction)
-};
 
 namespace detail {
 
@@ -87,9 +80,6 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
 
 /// See sampled_softmax.
 struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op, SampledSoftmaxOptions> {
-    static constexpr std::string_view name = "sampled_softmax";
-    static constexpr std::string_view brief = "The cross entropy over labels and a few sampled classes.";
-
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,

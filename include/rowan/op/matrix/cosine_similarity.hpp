@@ -3,15 +3,10 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/detail/cosine_rows.hpp>
+#include <rowan/op/matrix/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of cosine_similarity.
-struct CosineOptions {
-    double epsilon = 1e-8;  ///< norms below it count as it, above 0
-    ROWAN_OPTIONS(CosineOptions, epsilon)
-};
 
 namespace detail {
 
@@ -59,9 +54,7 @@ Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device
 }
 
 /// See cosine_similarity.
-struct cosine_similarity_op
-    : detail::builtin_op<cosine_similarity_op, slots<slot::x, slot::y>, slots<slot::out>, CosineOptions> {
-    static constexpr std::string_view name = "cosine_similarity", brief = "The cosines of rows.";
+struct cosine_similarity_op : detail::declared<cosine_similarity_op> {
     using grad = gradient<cosine_similarity_op, uses<slot::x, slot::y, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::y>>>;
 

@@ -2,15 +2,10 @@
 #pragma once
 
 #include <rowan/op/detail/vector_pairs.hpp>
+#include <rowan/op/matrix/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of dot_interaction.
-struct DotInteractionOptions {
-    bool self_interaction = false;  ///< whether there are also the products of the vectors with themselves
-    ROWAN_OPTIONS(DotInteractionOptions, self_interaction)
-};
 
 namespace detail {
 
@@ -59,10 +54,7 @@ Tensor<T, Device> dot_interaction(Tensor<T, Device> const& x, DotInteractionOpti
 }
 
 /// See dot_interaction.
-struct dot_interaction_op
-    : detail::builtin_op<dot_interaction_op, slots<slot::x>, slots<slot::out>, DotInteractionOptions> {
-    static constexpr std::string_view name = "dot_interaction";
-    static constexpr std::string_view brief = "The dot products of the pairs of vectors of each example.";
+struct dot_interaction_op : detail::declared<dot_interaction_op> {
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<dot_interaction_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -1,6 +1,7 @@
 // rowan/op/matrix/fc.hpp: fc, a fully connected layer.
 #pragma once
 
+#include <rowan/op/matrix/declared.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
@@ -33,10 +34,7 @@ Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Ten
     return fc(x.device(), x, w, b);
 }
 
-struct fc_op : detail::builtin_op<fc_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>> {
-    static constexpr std::string_view name = "fc";
-    static constexpr std::string_view brief =
-        "input · W + b; output_size is by default the width of the input. bias may be its first values, or False.";
+struct fc_op : detail::declared<fc_op> {
     static constexpr unsigned row_inputs = 0b001;
     using grad =
         grad_rules<grad_rule<matrix_grad_op<false>, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/batched_products.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
+#include <rowan/op/matrix/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <concepts>
@@ -11,13 +12,6 @@
 #include <type_traits>
 
 namespace rowan::inline v0 {
-
-/// Which operands are transposed.
-struct MatmulOptions {
-    bool transpose_x = false;  ///< whether the matrices of x are transposed
-    bool transpose_y = false;  ///< whether those of y are
-    ROWAN_OPTIONS(MatmulOptions, transpose_x, transpose_y)
-};
 
 /// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
 /// their matrices. The dims before the matrices are broadcast by NumPy's rules.
@@ -66,8 +60,7 @@ template <bool of_y, class Options = no_attributes>
 struct matrix_grad_op;
 
 /// See matmul. The product of two matrices has the rows of x, or, if x is transposed, sums over the rows of both.
-struct matmul_op : detail::builtin_op<matmul_op, slots<slot::x, slot::y>, slots<slot::out>, MatmulOptions> {
-    static constexpr std::string_view name = "matmul", brief = "Products of matrices, or of batches of them.";
+struct matmul_op : detail::declared<matmul_op> {
     static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<matmul_grad_op<false>>, grad_rule<matmul_grad_op<true>>>;
     using row_grad = grad_rules<

@@ -4,6 +4,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
+#include <rowan/op/matrix/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -52,8 +53,7 @@ struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<g
 };
 
 /// See row_dot.
-struct row_dot_op : detail::builtin_op<row_dot_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "row_dot", brief = "The dot products of rows.";
+struct row_dot_op : detail::declared<row_dot_op> {
     static constexpr unsigned row_inputs = 0b11;
     static constexpr Linearity linearity = Linearity::product;
     using grad = grad_rules<grad_rule<row_dot_grad_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,

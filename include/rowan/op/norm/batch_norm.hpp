@@ -5,24 +5,13 @@
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
+#include <rowan/op/norm/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of batch_norm.
-struct BatchNormAttributes {
-    double momentum = 0.9;  ///< the part of the moving mean and variance that a step keeps; PyTorch's is 1 - momentum
-    double epsilon = 1e-5;  ///< added to the variance
-    ROWAN_OPTIONS(BatchNormAttributes, momentum, epsilon)
-};
-
 namespace detail {
-
-constexpr void check_batch_norm(BatchNormAttributes const& options) {
-    check_norm_epsilon(options.epsilon);
-    if (!(options.momentum >= 0 && options.momentum <= 1)) throw ValueError("momentum", options.momentum, "in [0, 1]");
-}
 
 /// Checks that a tensor has an element for each column of x.
 template <class W, class T, class D>
@@ -211,12 +200,7 @@ std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
 /// otherwise, as in dropout.
 /// shapes   x [n, width]; w, b, mean and variance [width]; seed [1] or [0] of int64 -> [n, width], [width], [width];
 ///          mean and variance may have elements of dtype<T>::sum, then also their results
-struct batch_norm_op
-    : detail::builtin_op<batch_norm_op, slots<slot::x, slot::w, slot::b, slot::mean, slot::variance, slot::seed>,
-                         slots<slot::out, slot::next_mean, slot::next_variance>, BatchNormAttributes> {
-    static constexpr std::string_view name = "batch_norm";
-    static constexpr std::string_view brief =
-        "Columns with mean 0 and variance 1, by the batch in train and by moving statistics elsewhere.";
+struct batch_norm_op : detail::declared<batch_norm_op> {
     using grad =
         gradient<batch_norm_op, uses<slot::x, slot::w, slot::mean, slot::variance, slot::seed, grad_of<slot::out>>,
                  makes<grad_of<slot::x>, grad_of<slot::w>, grad_of<slot::b>>>;

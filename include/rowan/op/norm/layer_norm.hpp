@@ -3,41 +3,12 @@
 
 #include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
+#include <rowan/op/norm/declared.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of layer_norm.
-struct LayerNormOptions {
-    std::int64_t begin_axis = -1;  ///< the first axis that is normalised, Paddle's begin_norm_axis; -1 is the last one
-    double epsilon = 1e-5;         ///< added to the variance
-    ROWAN_OPTIONS(LayerNormOptions, begin_axis, epsilon)
-};
-
 namespace detail {
-
-[[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
-    std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis,
-                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
-}
-
-/// The first axis that is normalised, as a number from 1 on.
-constexpr std::size_t first_normalised(LayerNormOptions const& options, std::size_t rank) {
-    check_norm_epsilon(options.epsilon);
-    auto const dims = static_cast<std::int64_t>(rank);
-    std::int64_t const axis = options.begin_axis < 0 ? options.begin_axis + dims : options.begin_axis;
-    if (axis < 1 || axis >= dims) bad_begin_axis(options.begin_axis, rank);
-    return static_cast<std::size_t>(axis);
-}
-
-/// The shape from an axis on.
-template <class Shape>
-constexpr Shape shape_from(Shape const& shape, std::size_t axis) {
-    Shape tail;
-    for (; axis < shape.size(); ++axis) tail.push_back(shape[axis]);
-    return tail;
-}
 
 /// The rows that layer_norm normalises.
 template <class T, class D>
@@ -162,10 +133,7 @@ struct layer_norm_param_grad_op
 };
 
 /// See layer_norm. The slots w and b hold scale and shift.
-struct layer_norm_op
-    : detail::builtin_op<layer_norm_op, slots<slot::x, slot::w, slot::b>, slots<slot::out>, LayerNormOptions> {
-    static constexpr std::string_view name = "layer_norm";
-    static constexpr std::string_view brief = "Rows with mean 0 and variance 1, with trained scale and shift.";
+struct layer_norm_op : detail::declared<layer_norm_op> {
     static constexpr unsigned row_inputs = 0b001;
     using grad =
         grad_rules<gradient<layer_norm_op, uses<slot::x, slot::w, grad_of<slot::out>>, makes<grad_of<slot::x>>>,

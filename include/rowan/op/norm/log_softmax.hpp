@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/softmax_rows.hpp>
+#include <rowan/op/norm/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -38,11 +39,9 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
     return log_softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct log_softmax_grad_op : detail::softmax_rows_grad_op<detail::log_softmax_rule> {};
+struct log_softmax_grad_op : detail::softmax_rows_grad_op<log_softmax_op, detail::log_softmax_rule> {};
 
 /// See log_softmax. A tensor of rank 1 needs an axis.
-struct log_softmax_op : detail::softmax_rows_op<detail::log_softmax_rule, log_softmax_grad_op> {
-    using itself = log_softmax_op;
-};
+struct log_softmax_op : detail::softmax_rows_op<log_softmax_op, detail::log_softmax_rule, log_softmax_grad_op> {};
 
 }  // namespace rowan::inline v0

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/softmax_rows.hpp>
+#include <rowan/op/norm/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -40,11 +41,9 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
     return softmax_grad(out.device(), out, out_grad, options);
 }
 
-struct softmax_grad_op : detail::softmax_rows_grad_op<detail::softmax_rule> {};
+struct softmax_grad_op : detail::softmax_rows_grad_op<softmax_op, detail::softmax_rule> {};
 
 /// See softmax. A tensor of rank 1 needs an axis.
-struct softmax_op : detail::softmax_rows_op<detail::softmax_rule, softmax_grad_op> {
-    using itself = softmax_op;
-};
+struct softmax_op : detail::softmax_rows_op<softmax_op, detail::softmax_rule, softmax_grad_op> {};
 
 }  // namespace rowan::inline v0

@@ -6,6 +6,7 @@
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -17,13 +18,6 @@
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The settings of clip_by_norm and clip_by_global_norm.
-struct ClipByNormOptions {
-    double max_norm = 1;  ///< the maximum norm
-
-    ROWAN_OPTIONS(ClipByNormOptions, max_norm)
-};
 
 namespace detail {
 
@@ -153,8 +147,7 @@ std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_g
 }
 
 /// See clip_by_norm.
-struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
-    static constexpr std::string_view name = "clip_by_norm", brief = "x, scaled so that its norm is at most max_norm.";
+struct clip_by_norm_op : detail::declared<clip_by_norm_op> {
     using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& options = {}) {
@@ -173,11 +166,7 @@ struct clip_by_norm_op : detail::builtin_op<clip_by_norm_op, slots<slot::x>, slo
 };
 
 /// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
-struct clip_by_global_norm_op
-    : detail::builtin_op<clip_by_global_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
-    static constexpr std::string_view name = "clip_by_global_norm";
-    static constexpr std::string_view brief = "All gradients, scaled so that their common norm is at most max_norm.";
-
+struct clip_by_global_norm_op : detail::declared<clip_by_global_norm_op> {
     static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& options = {}) {
         detail::check_max_norm(options.max_norm);
         return {x.begin(), x.end()};

@@ -1,7 +1,9 @@
 // rowan/op/optimizer/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
 #pragma once
 
-#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/ftrl.hpp>
 
 #include <string_view>
@@ -9,10 +11,7 @@
 namespace rowan::inline v0 {
 
 /// See ftrl; the gradient may be dense or row-sparse.
-struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
-    using itself = ftrl_op;
-    static constexpr std::string_view name = "ftrl", brief = "FTRL: changes param and its states in place.";
-
+struct ftrl_op : detail::declared<ftrl_op> {
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
                     FtrlOptions const& options = {}) {

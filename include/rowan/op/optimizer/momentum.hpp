@@ -1,7 +1,9 @@
 // rowan/op/optimizer/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
 #pragma once
 
-#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/momentum.hpp>
 
 #include <string_view>
@@ -9,10 +11,7 @@
 namespace rowan::inline v0 {
 
 /// See momentum; the gradient may be dense or row-sparse.
-struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
-    using itself = momentum_op;
-    static constexpr std::string_view name = "momentum", brief = "Momentum: changes param and velocity in place.";
-
+struct momentum_op : detail::declared<momentum_op> {
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
                     MomentumOptions const& options = {}) {

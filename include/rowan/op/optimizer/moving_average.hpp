@@ -1,19 +1,12 @@
 // rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
 #pragma once
 
-#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {
-
-/// The options of moving_average.
-struct MovingAverageOptions {
-    double decay = 0.999;  ///< the part of the average that a step keeps, in [0, 1)
-
-    ROWAN_OPTIONS(MovingAverageOptions, decay)
-};
 
 namespace detail {
 
@@ -50,11 +43,7 @@ void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, Movi
 }
 
 /// See moving_average. The slot `param` holds the average and `grad` holds x.
-struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
-    using itself = moving_average_op;
-    static constexpr std::string_view name = "moving_average";
-    static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
-
+struct moving_average_op : detail::declared<moving_average_op> {
     template <class T, class D>
     static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
         moving_average(exec, average, x, options);
@@ -63,10 +52,7 @@ struct moving_average_op : detail::optimizer_op<MovingAverageOptions> {
 
 /// moving_average for elements that are narrower than their sums: the state `moment` is the average in the type of
 /// sums, and `param` is that average, narrowed.
-struct narrowed_moving_average_op : detail::optimizer_op<MovingAverageOptions, slot::moment> {
-    static constexpr std::string_view name = "narrowed_moving_average";
-    static constexpr bool begins_with_param = true;  // its state begins with the values of param
-
+struct narrowed_moving_average_op : detail::declared<narrowed_moving_average_op> {
     template <class T, class S, class D>
     static void run(D exec, Tensor<T, D>& average, Tensor<S, D>& sum, Tensor<T, D> const& x,
                     MovingAverageOptions const& options = {}) {

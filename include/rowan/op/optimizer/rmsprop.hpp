@@ -1,7 +1,9 @@
 // rowan/op/optimizer/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
 #pragma once
 
-#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/rmsprop.hpp>
 
 #include <string_view>
@@ -9,10 +11,7 @@
 namespace rowan::inline v0 {
 
 /// See rmsprop; the gradient may be dense or row-sparse.
-struct rmsprop_op : detail::optimizer_op<RmsPropOptions, slot::moment, slot::velocity> {
-    using itself = rmsprop_op;
-    static constexpr std::string_view name = "rmsprop", brief = "RMSProp: changes param and its states in place.";
-
+struct rmsprop_op : detail::declared<rmsprop_op> {
     template <class P, class S, class M, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
                     RmsPropOptions const& options = {}) {

@@ -1,7 +1,9 @@
 // rowan/op/optimizer/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
 #pragma once
 
-#include <rowan/op/detail/optimizer_op.hpp>
+#include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 
 #include <string_view>
@@ -9,11 +11,7 @@
 namespace rowan::inline v0 {
 
 /// See rowwise_adagrad; the gradient may be dense or row-sparse.
-struct rowwise_adagrad_op : detail::optimizer_op<AdaGradOptions, slot::moment> {
-    using itself = rowwise_adagrad_op;
-    static constexpr std::string_view name = "rowwise_adagrad";
-    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
-
+struct rowwise_adagrad_op : detail::declared<rowwise_adagrad_op> {
     template <class P, class S, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
                     AdaGradOptions const& options = {}) {

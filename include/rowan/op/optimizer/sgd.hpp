@@ -4,8 +4,9 @@
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/detail/only_checking.hpp>
-#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/optimizer/declared.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/sgd.hpp>
 
@@ -16,12 +17,7 @@ namespace rowan::inline v0 {
 
 /// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
 /// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
-struct sgd_op : detail::optimizer_op<SgdOptions> {
-    using itself = sgd_op;
-    static constexpr std::string_view name = "sgd";
-    static constexpr std::string_view brief =
-        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
-
+struct sgd_op : detail::declared<sgd_op> {
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
         constexpr bool narrow = std::same_as<P, bfloat16> || std::same_as<P, float16>;

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/recurrent/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -99,9 +100,7 @@ struct hidden_grad {
 }  // namespace slot
 
 /// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct gru_unit_op
-    : detail::builtin_op<gru_unit_op, slots<slot::x, slot::h_prev, slot::w, slot::b>, slots<slot::h, slot::saved>> {
-    static constexpr std::string_view name = "gru_unit", brief = "The state of a GRU after one step.";
+struct gru_unit_op : detail::declared<gru_unit_op> {
     static constexpr unsigned row_inputs = 0b0011;
     using grad =
         grad_rules<gradient<gru_unit_op, uses<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>,

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/recurrent/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -97,11 +98,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
 }
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
-struct lstm_unit_op : detail::builtin_op<lstm_unit_op, slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>,
-                                         slots<slot::h, slot::c, slot::saved>> {
-    static constexpr std::string_view name = "lstm_unit";
-    static constexpr std::string_view brief =
-        "The output of an LSTM after one step, and its state, which is output and cell side by side.";
+struct lstm_unit_op : detail::declared<lstm_unit_op> {
     static constexpr unsigned row_inputs = 0b00111;
     using grad =
         grad_rules<gradient<lstm_unit_op, uses<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>,

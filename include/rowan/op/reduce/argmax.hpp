@@ -9,15 +9,9 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The axis of argmax and argmin.
-struct ArgmaxOptions {
-    std::int64_t axis = -1;  ///< negative values count from the end
-    bool keep_dims = false;  ///< whether the result has a dim of 1 for the axis
-    ROWAN_OPTIONS(ArgmaxOptions, axis, keep_dims)
-};
 
 namespace detail {
 
@@ -89,11 +83,6 @@ Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, Argma
     return out;
 }
 
-template <bool greatest>
-struct argmax_name {
-    static constexpr std::string_view name = greatest ? "argmax" : "argmin";
-};
-
 }  // namespace detail
 
 /// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
@@ -127,12 +116,8 @@ Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions co
 }
 
 /// See argmax and argmin.
-template <bool greatest>
-struct arg_extreme_op : detail::builtin_op<arg_extreme_op<greatest>, slots<slot::x>, slots<slot::out>, ArgmaxOptions> {
-    static constexpr std::string_view name = detail::argmax_name<greatest>::name;
-    static constexpr std::string_view brief = greatest ? "The positions of the greatest elements along an axis."
-                                                       : "The positions of the smallest elements along an axis.";
-    static constexpr Elements elements = Elements::numbers;
+template <class Op, bool greatest>
+struct arg_extreme_op : detail::declared<Op> {
     static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }
@@ -141,7 +126,7 @@ struct arg_extreme_op : detail::builtin_op<arg_extreme_op<greatest>, slots<slot:
     static constexpr bool row_output(ArgmaxOptions const& options) { return options.axis > 0; }
 
     static constexpr VarSpec infer(VarSpec const& x, ArgmaxOptions const& options = {}) {
-        spec::dense(detail::joined_name<detail::argmax_name<greatest>, detail::x_suffix>::value.data(), x);
+        spec::dense(detail::joined_name<detail::declared<Op>, detail::x_suffix>::value.data(), x);
         std::size_t const axis = detail::checked_axis(options.axis, x.dims.size());
         std::array<bool, 8> reduced{};
         reduced[axis] = true;
@@ -157,7 +142,7 @@ struct arg_extreme_op : detail::builtin_op<arg_extreme_op<greatest>, slots<slot:
     }
 };
 
-using argmax_op = arg_extreme_op<true>;   ///< See argmax.
-using argmin_op = arg_extreme_op<false>;  ///< See argmin.
+struct argmax_op : arg_extreme_op<argmax_op, true> {};   ///< See argmax.
+struct argmin_op : arg_extreme_op<argmin_op, false> {};  ///< See argmin.
 
 }  // namespace rowan::inline v0

@@ -6,15 +6,9 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of argsort.
-struct ArgsortOptions {
-    std::int64_t axis = -1;   ///< negative values count from the end
-    bool descending = false;  ///< whether the greatest element comes first
-    ROWAN_OPTIONS(ArgsortOptions, axis, descending)
-};
 
 namespace detail {
 
@@ -125,11 +119,7 @@ Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions 
 }
 
 /// See argsort.
-struct argsort_op : detail::builtin_op<argsort_op, slots<slot::x>, slots<slot::out>, ArgsortOptions> {
-    static constexpr std::string_view name = "argsort";
-    static constexpr std::string_view brief =
-        "The positions along an axis in the order of their elements; equal ones keep their order, NaN is the greatest.";
-    static constexpr Elements elements = Elements::numbers;
+struct argsort_op : detail::declared<argsort_op> {
     static constexpr ArgsortOptions normal(VarSpec const& x, ArgsortOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
     }

@@ -3,16 +3,9 @@
 
 #include <rowan/op/detail/running.hpp>
 #include <rowan/op/detail/wide_product.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of cumprod.
-struct CumprodOptions {
-    std::int64_t axis = -1;  ///< negative values count from the end
-    bool exclusive = false;  ///< whether the element itself is left out of its product
-    bool reverse = false;    ///< whether to multiply from the end
-    ROWAN_OPTIONS(CumprodOptions, axis, exclusive, reverse)
-};
 
 namespace detail {
 
@@ -172,7 +165,6 @@ auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, opti
 
 /// See cumprod.
 struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
-    static constexpr std::string_view name = "cumprod", brief = "Running products along an axis.";
     using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>

@@ -2,16 +2,9 @@
 #pragma once
 
 #include <rowan/op/detail/running.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of cumsum.
-struct CumsumOptions {
-    std::int64_t axis = -1;  ///< negative values count from the end
-    bool exclusive = false;  ///< whether the element itself is left out of its sum
-    bool reverse = false;    ///< whether to sum from the end
-    ROWAN_OPTIONS(CumsumOptions, axis, exclusive, reverse)
-};
 
 namespace detail {
 
@@ -45,7 +38,6 @@ auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options
 
 /// See cumsum.
 struct cumsum_op : detail::running_op<cumsum_op, CumsumOptions> {
-    static constexpr std::string_view name = "cumsum", brief = "Running sums along an axis.";
     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>

@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/axis_folds.hpp>
 #include <rowan/op/detail/reduce_op.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
 

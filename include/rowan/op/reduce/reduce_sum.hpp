@@ -4,7 +4,7 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/reduce_op.hpp>
 #include <rowan/op/operator.hpp>
-#include <rowan/op/reduce/reduce_options.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -12,10 +12,6 @@ namespace detail {
 
 /// The rule of reduce_sum, see reduce_op.
 struct axis_totals {
-    static constexpr std::string_view name = "reduce_sum";
-    static constexpr std::string_view brief =
-        "The sums of the elements along these axes, by default along all of them.";
-    static constexpr Elements elements = Elements::numbers;
     static constexpr Linearity linearity = Linearity::sum_of_rows;
     static constexpr bool reads_out = false;
 

@@ -3,14 +3,9 @@
 
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/reduce/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of top_k.
-struct TopKOptions {
-    std::int64_t k = 1;  ///< the number of elements of each row
-    ROWAN_OPTIONS(TopKOptions, k)
-};
 
 namespace detail {
 
@@ -88,10 +83,7 @@ std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Devi
 }
 
 /// See top_k; x has a rank of 2 or more.
-struct top_k_op : detail::builtin_op<top_k_op, slots<slot::x>, slots<slot::out, slot::ids>, TopKOptions> {
-    static constexpr std::string_view name = "top_k";
-    static constexpr std::string_view brief =
-        "The k greatest elements of rows, in descending order, and their positions.";
+struct top_k_op : detail::declared<top_k_op> {
     static constexpr unsigned row_inputs = 0b1;
     using grad = gradient<top_k_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

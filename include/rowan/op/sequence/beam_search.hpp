@@ -7,6 +7,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
 #include <algorithm>
@@ -15,13 +16,6 @@
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The settings of beam_search.
-struct BeamSearchOptions {
-    std::int64_t beam_size = 4;  ///< number of hypotheses that remain for each source
-    std::int64_t end_id = 1;     ///< the token that ends a hypothesis
-    ROWAN_OPTIONS(BeamSearchOptions, beam_size, end_id)
-};
 
 namespace detail {
 
@@ -186,25 +180,9 @@ std::tuple<LoDTensor<I, D>, LoDTensor<T, D>> beam_search_decode(D const& exec, L
             LoDTensor<T, D>(pick_sequences(exec, rows, order).value(), scores.lod())};
 }
 
-namespace slot {
-
-/// The score of each hypothesis.
-struct scores {
-    static constexpr std::string_view name = "scores";  ///< the name of the slot
-};
-/// The hypothesis that each hypothesis extends.
-struct parents {
-    static constexpr std::string_view name = "parents";  ///< the name of the slot
-};
-
-}  // namespace slot
-
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.
-struct beam_search_op
-    : detail::builtin_op<beam_search_op, slots<slot::ids, slot::x, slot::y>,
-                         slots<slot::out, slot::last, slot::scores, slot::parents>, BeamSearchOptions> {
-    static constexpr std::string_view name = "beam_search", brief = "One step of a beam search.";
+struct beam_search_op : detail::declared<beam_search_op> {
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 4> infer(VarSpec const& ids, VarSpec const& x, VarSpec const& y,
@@ -232,10 +210,7 @@ struct beam_search_op
 };
 
 /// See beam_search_decode. The slot `ids` holds the prefixes, x the scores.
-struct beam_search_decode_op
-    : detail::builtin_op<beam_search_decode_op, slots<slot::ids, slot::x>, slots<slot::out, slot::scores>> {
-    static constexpr std::string_view name = "beam_search_decode";
-    static constexpr std::string_view brief = "The sentences that a beam search found, best first, and their scores.";
+struct beam_search_decode_op : detail::declared<beam_search_decode_op> {
     static constexpr bool row_output = false;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& ids, VarSpec const& x) {

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/drop_levels.hpp>
 
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of drop_levels.
-struct DropLevelsOptions {
-    std::optional<std::size_t> levels = {};  ///< the number of levels to drop; all by default
-    ROWAN_OPTIONS(DropLevelsOptions, levels)
-};
 
 /// The gradient of the rows, with the levels of x.
 struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
@@ -28,10 +23,7 @@ struct drop_levels_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slo
 };
 
 /// See drop_levels.
-struct drop_levels_op : detail::builtin_op<drop_levels_op, slots<slot::x>, slots<slot::out>, DropLevelsOptions> {
-    static constexpr std::string_view name = "drop_levels";
-    static constexpr std::string_view brief = "x without its outermost levels, by default without any.";
-    static constexpr Elements elements = Elements::numbers;
+struct drop_levels_op : detail::declared<drop_levels_op> {
     static constexpr bool row_output = false;
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;

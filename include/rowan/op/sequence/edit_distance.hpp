@@ -4,18 +4,13 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <limits>
 
 namespace rowan::inline v0 {
-
-/// The settings of edit_distance.
-struct EditDistanceOptions {
-    bool normalized = false;  ///< whether a distance is divided by the length of y's sequence
-    ROWAN_OPTIONS(EditDistanceOptions, normalized)
-};
 
 namespace detail {
 
@@ -126,13 +121,7 @@ LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor
 }
 
 /// See edit_distance.
-struct edit_distance_op
-    : detail::builtin_op<edit_distance_op, slots<slot::x, slot::y>, slots<slot::out>, EditDistanceOptions> {
-    static constexpr std::string_view name = "edit_distance";
-    static constexpr std::string_view brief =
-        "The least number of insertions, deletions and substitutions of tokens between two sequences; `normalized` by "
-        "the length of y.";
-    static constexpr Elements elements = Elements::integers;
+struct edit_distance_op : detail::declared<edit_distance_op> {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, EditDistanceOptions const& = {}) {

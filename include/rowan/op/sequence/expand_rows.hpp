@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
+#include <rowan/op/sequence/declared.hpp>
 
 #include <algorithm>
 
@@ -25,8 +26,7 @@ Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> co
     return out;
 }
 
-struct expand_rows_op : detail::builtin_op<expand_rows_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "expand_rows", brief = "The row x, once for each row of y.";
+struct expand_rows_op : detail::declared<expand_rows_op> {
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -7,6 +7,7 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/lod.hpp>
 
 #include <algorithm>
@@ -125,21 +126,10 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::
     return {std::move(x), std::move(y)};
 }
 
-/// The settings of nonzero_rows.
-struct RowsWhereOptions {
-    std::int64_t value = 1;  ///< 0 or 1
-    ROWAN_OPTIONS(RowsWhereOptions, value)
-};
-
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows
-struct nonzero_rows_op
-    : detail::builtin_op<nonzero_rows_op, slots<slot::ids, slot::x>, slots<slot::out>, RowsWhereOptions> {
-    static constexpr std::string_view name = "nonzero_rows";
-    static constexpr std::string_view brief = "The numbers of the rows of x where ids are the value.";
-    static constexpr Elements elements = Elements::numbers;
+struct nonzero_rows_op : detail::declared<nonzero_rows_op> {
     static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
 
     static constexpr VarSpec infer(VarSpec const& ids, VarSpec const& x, RowsWhereOptions const& options = {}) {
         detail::check_branch(options.value);
@@ -161,11 +151,7 @@ struct nonzero_rows_op
 };
 
 /// See interleave_rows. In the step of a recurrent layer, the result has a row for each sequence.
-struct interleave_rows_op
-    : detail::builtin_op<interleave_rows_op, slots<slot::ids, slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "interleave_rows";
-    static constexpr std::string_view brief =
-        "Rows of x where ids are 1 and of y where they are 0, each in their order.";
+struct interleave_rows_op : detail::declared<interleave_rows_op> {
     static constexpr bool row_output_backward = false;
     using grad = gradient<interleave_rows_op, uses<slot::ids, slot::x, slot::y, grad_of<slot::out>>,
                           makes<grad_of<slot::x>, grad_of<slot::y>>>;

@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -11,11 +12,8 @@ namespace rowan::inline v0 {
 
 /// The rows of x with the levels of y, an alias. Paddle's lod_reset.
 /// errors   ShapeError if y has no levels; LodError if they do not cover the rows of x
-struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_reset", brief = "x with the levels of y.";
-    static constexpr Elements elements = Elements::numbers;
+struct lod_reset_op : detail::declared<lod_reset_op> {
     static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;
 
@@ -34,9 +32,7 @@ struct lod_reset_op : detail::builtin_op<lod_reset_op, slots<slot::x, slot::y>, 
 
 /// The rows of x as sequences of one level: sequence s is rows [offset[s], offset[s + 1]); an alias.
 /// errors   LodError if the offsets do not begin with 0, decrease, or do not end with the number of rows
-struct lod_from_offsets_op : detail::builtin_op<lod_from_offsets_op, slots<slot::x, slot::offset>, slots<slot::out>> {
-    static constexpr std::string_view name = "lod_from_offsets", brief = "x with one level of these offsets.";
-    static constexpr Elements elements = Elements::numbers;
+struct lod_from_offsets_op : detail::declared<lod_from_offsets_op> {
     static constexpr bool row_output = false;
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = grad_rule<drop_levels_grad_op>;

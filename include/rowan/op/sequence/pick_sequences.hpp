@@ -3,14 +3,13 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
 namespace rowan::inline v0 {
 
 /// See pick_sequences.
-struct pick_sequences_op : detail::builtin_op<pick_sequences_op, slots<slot::x, slot::ids>, slots<slot::out>> {
-    static constexpr std::string_view name = "pick_sequences", brief = "The sequences, or rows, of these numbers.";
-    static constexpr Elements elements = Elements::numbers;
+struct pick_sequences_op : detail::declared<pick_sequences_op> {
     static constexpr bool row_output = false;
     using grad = gradient<pick_sequences_op, uses<slot::x, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

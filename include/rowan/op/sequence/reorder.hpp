@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
@@ -13,13 +14,6 @@
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of reorder.
-struct ReorderOptions {
-    std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-    bool restore = false;                   ///< whether to move them back
-    ROWAN_OPTIONS(ReorderOptions, level, restore)
-};
 
 namespace detail {
 
@@ -49,13 +43,8 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
 /// shapes   x of m sequences or rows, y with m sequences in a level -> the shape of x
 /// errors   ShapeError if x has another number of sequences or rows, or y no levels; IndexError if y has no such level
 /// cost     one read and one write of every row, a sort of m lengths, and 16 bytes per sequence
-struct reorder_op : detail::builtin_op<reorder_op, slots<slot::x, slot::y>, slots<slot::out>, ReorderOptions> {
-    static constexpr std::string_view name = "reorder";
-    static constexpr std::string_view brief =
-        "The sequences of x in the order of the lengths of those of y, longest first, or back.";
-    static constexpr Elements elements = Elements::numbers;
+struct reorder_op : detail::declared<reorder_op> {
     static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
     using grad = gradient<reorder_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, ReorderOptions const& options = {}) {

@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/detail/attention.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -11,14 +12,6 @@
 #include <cmath>
 
 namespace rowan::inline v0 {
-
-/// The settings of sequence_attention.
-struct SequenceAttentionOptions {
-    std::int64_t heads = 1;  ///< the columns are divided into so many parts, each with weights of its own
-    double scale = 0;        ///< the factor of the scores; 0: 1 / sqrt(columns of a head)
-    bool causal = false;     ///< whether query i of a sequence sees only the first i + 1 keys
-    ROWAN_OPTIONS(SequenceAttentionOptions, heads, scale, causal)
-};
 
 namespace detail {
 
@@ -122,11 +115,7 @@ auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Dev
 }
 
 /// See sequence_attention.
-struct sequence_attention_op : detail::builtin_op<sequence_attention_op, slots<slot::query, slot::key, slot::value>,
-                                                  slots<slot::out>, SequenceAttentionOptions> {
-    static constexpr std::string_view name = "sequence_attention";
-    static constexpr std::string_view brief =
-        "Attention of the rows of each sequence to those of the same sequence of key and value, without padding.";
+struct sequence_attention_op : detail::declared<sequence_attention_op> {
     using grad = gradient<sequence_attention_op, uses<slot::query, slot::key, slot::value, grad_of<slot::out>>,
                           makes<grad_of<slot::query>, grad_of<slot::key>, grad_of<slot::value>>>;
     static constexpr bool row_wise = true;

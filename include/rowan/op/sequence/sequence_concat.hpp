@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_concat.hpp>
 
 #include <optional>
@@ -10,19 +11,8 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_concat.
-struct SequenceConcatOptions {
-    std::optional<std::size_t> level = {};  ///< the level whose sequences are concatenated; the last by default
-    ROWAN_OPTIONS(SequenceConcatOptions, level)
-};
-
 /// See sequence_concat. The slot `x` holds all batches as a std::vector.
-struct sequence_concat_op
-    : detail::builtin_op<sequence_concat_op, slots<slot::x>, slots<slot::out>, SequenceConcatOptions> {
-    static constexpr std::string_view name = "sequence_concat";
-    static constexpr std::string_view brief =
-        "Sequence i of all tensors, one after the other; of the last level, or of another one.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_concat_op : detail::declared<sequence_concat_op> {
     using grad = gradient<sequence_concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, SequenceConcatOptions const& options = {}) {

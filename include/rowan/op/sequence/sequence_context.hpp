@@ -5,6 +5,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/sequence_windows.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -13,34 +14,7 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_context: the window of row i is rows [i + start, i + start + length) of its sequence.
-struct SequenceContextOptions {
-    std::int64_t start = 0;   ///< the first row of the window, relative to its own
-    std::int64_t length = 1;  ///< the number of rows of the window
-    double pad_value = 0;     ///< the elements outside of the sequence
-    ROWAN_OPTIONS(SequenceContextOptions, start, length, pad_value)
-};
-
 namespace detail {
-
-[[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
-    throw ShapeError(field, std::to_string(x), expected);
-}
-
-/// Rows before and after a sequence that its windows reach.
-struct ContextRows {
-    std::int64_t before, after;
-    constexpr std::int64_t both() const { return before + after; }
-};
-
-constexpr ContextRows rows_of_context(SequenceContextOptions const& window) {
-    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    if (window.length < 1 || window.length > most)
-        bad_window("sequence_context: length", window.length, "in [1, 2^31)");
-    if (window.start < -most || window.start > most)
-        bad_window("sequence_context: start", window.start, "in (-2^31, 2^31)");
-    return {std::max<std::int64_t>(0, -window.start), std::max<std::int64_t>(0, window.start + window.length - 1)};
-}
 
 /// Throws unless x is a batch of sequences whose rows are elements or vectors.
 template <class T, class D>
@@ -179,12 +153,7 @@ struct sequence_padding_grad_op
 };
 
 /// See sequence_context.
-struct sequence_context_op
-    : detail::builtin_op<sequence_context_op, slots<slot::x>, slots<slot::out>, SequenceContextOptions> {
-    static constexpr std::string_view name = "sequence_context";
-    static constexpr std::string_view brief =
-        "For each row the rows around it, side by side; `padding` has the rows outside of sequences.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_context_op : detail::declared<sequence_context_op> {
     using grad = gradient<sequence_context_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 
@@ -209,11 +178,7 @@ struct sequence_context_op
 };
 
 /// See sequence_context; the slot `w` holds the rows of the padding.
-struct padded_sequence_context_op : detail::builtin_op<padded_sequence_context_op, slots<slot::x, slot::w>,
-                                                       slots<slot::out>, SequenceContextOptions> {
-    static constexpr std::string_view name = "padded_sequence_context";
-    static constexpr std::string_view brief = "sequence_context with trained rows outside of sequences.";
-    static constexpr Elements elements = Elements::numbers;
+struct padded_sequence_context_op : detail::declared<padded_sequence_context_op> {
     using grad = grad_rules<sequence_context_op::grad, grad_rule<sequence_padding_grad_op>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, SequenceContextOptions const& window) {

@@ -3,21 +3,13 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_erase.
-struct SequenceEraseOptions {
-    std::vector<std::int64_t> tokens = {};  ///< the tokens to remove
-    ROWAN_OPTIONS(SequenceEraseOptions, tokens)
-};
-
 /// See sequence_erase.
-struct sequence_erase_op
-    : detail::builtin_op<sequence_erase_op, slots<slot::x>, slots<slot::out>, SequenceEraseOptions> {
-    static constexpr std::string_view name = "sequence_erase", brief = "The sequences without these tokens.";
-    static constexpr Elements elements = Elements::integers;
+struct sequence_erase_op : detail::declared<sequence_erase_op> {
     static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequenceEraseOptions const&) {

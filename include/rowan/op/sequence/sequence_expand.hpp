@@ -2,24 +2,15 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
 
 #include <optional>
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_expand.
-struct SequenceExpandOptions {
-    std::optional<std::size_t> level = {};  ///< a level of y; the last by default
-    ROWAN_OPTIONS(SequenceExpandOptions, level)
-};
-
 /// See sequence_expand; the levels are those of y.
-struct sequence_expand_op
-    : detail::builtin_op<sequence_expand_op, slots<slot::x, slot::y>, slots<slot::out>, SequenceExpandOptions> {
-    static constexpr std::string_view name = "sequence_expand";
-    static constexpr std::string_view brief = "Row or sequence i of x for each element of sequence i of y.";
-    static constexpr unsigned level_inputs = 0b10;
+struct sequence_expand_op : detail::declared<sequence_expand_op> {
     using grad = gradient<sequence_expand_op, uses<slot::x, slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& options = {}) {

@@ -3,24 +3,15 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_mask.hpp>
 
 #include <optional>
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_mask.
-struct SequenceMaskOptions {
-    std::optional<std::size_t> max_length = {};  ///< the width of the mask; the greatest length by default
-    ROWAN_OPTIONS(SequenceMaskOptions, max_length)
-};
-
 /// See sequence_mask. The slot `x` holds the lengths.
-struct sequence_mask_op : detail::builtin_op<sequence_mask_op, slots<slot::x>, slots<slot::out>, SequenceMaskOptions> {
-    static constexpr std::string_view name = "sequence_mask";
-    static constexpr std::string_view brief = "Whether a position of a padded array is in its sequence.";
-    static constexpr Elements elements = Elements::integers;
-
+struct sequence_mask_op : detail::declared<sequence_mask_op> {
     // Without max_length, the width for a part of a batch depends on its lengths.
     static constexpr bool row_wise(SequenceMaskOptions const& options) { return options.max_length.has_value(); }
 

@@ -3,6 +3,7 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/padded.hpp>
 
 #include <optional>
@@ -50,25 +51,11 @@ Tensor<T> padding_row(std::vector<double> const& values, std::size_t width) {
 
 }  // namespace detail
 
-/// The settings of sequence_pad.
-struct SequencePadOptions {
-    double pad_value = 0;                    ///< the elements of padding
-    std::optional<std::size_t> length = {};  ///< the padded length; that of the longest sequence by default
-    /// a value for each column of a row of padding, that is each of its elements, in place of pad_value; empty: none
-    std::vector<double> pad_values = {};
-    ROWAN_OPTIONS(SequencePadOptions, pad_value, length, pad_values)
-};
-
 /// to_padded for the last level: row s of the result is sequence s, followed by padding. The slot `length` holds the
 /// lengths of the sequences. Both have the upper levels of x. Paddle's sequence_pad.
 /// shapes   x [n, ...] of s sequences -> [s, m, ...] and [s] of int64, where m is options.length or the greatest length
 /// errors   ShapeError if pad_values is neither empty nor has a value for each column; as to_padded
-struct sequence_pad_op
-    : detail::builtin_op<sequence_pad_op, slots<slot::x>, slots<slot::out, slot::length>, SequencePadOptions> {
-    static constexpr std::string_view name = "sequence_pad";
-    static constexpr std::string_view brief =
-        "The sequences in one array [sequences, length, ...], and their lengths. pad_values has one for each column.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_pad_op : detail::declared<sequence_pad_op> {
     using grad = gradient<sequence_pad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     // Without a length, the dims of a part of a batch depend on its longest sequence.

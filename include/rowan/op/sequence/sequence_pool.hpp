@@ -2,20 +2,13 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_pool.
-struct SequencePoolOptions {
-    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
-    double pad_value = 0;         ///< the elements of the row of an empty sequence
-    ROWAN_OPTIONS(SequencePoolOptions, pool, pad_value)
-};
-
 /// See sequence_pool.
-struct sequence_pool_op : detail::builtin_op<sequence_pool_op, slots<slot::x>, slots<slot::out>, SequencePoolOptions> {
-    static constexpr std::string_view name = "sequence_pool", brief = "A row for each sequence.";
+struct sequence_pool_op : detail::declared<sequence_pool_op> {
     using grad = gradient<sequence_pool_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 

@@ -2,22 +2,13 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_reshape.hpp>
 
 namespace rowan::inline v0 {
 
-/// The settings of sequence_reshape.
-struct SequenceReshapeOptions {
-    std::int64_t width = 1;  ///< number of elements of a row
-    ROWAN_OPTIONS(SequenceReshapeOptions, width)
-};
-
 /// See sequence_reshape.
-struct sequence_reshape_op
-    : detail::builtin_op<sequence_reshape_op, slots<slot::x>, slots<slot::out>, SequenceReshapeOptions> {
-    static constexpr std::string_view name = "sequence_reshape";
-    static constexpr std::string_view brief = "The elements of each sequence as rows of another width.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_reshape_op : detail::declared<sequence_reshape_op> {
     static constexpr bool row_wise = true;
     using grad = gradient<sequence_reshape_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

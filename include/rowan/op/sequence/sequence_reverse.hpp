@@ -2,14 +2,13 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
 namespace rowan::inline v0 {
 
 /// See sequence_reverse.
-struct sequence_reverse_op : detail::builtin_op<sequence_reverse_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_reverse", brief = "Each sequence from its end to its beginning.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_reverse_op : detail::declared<sequence_reverse_op> {
     using grad = gradient<sequence_reverse_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 

@@ -5,6 +5,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -94,10 +95,7 @@ LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I
 }
 
 /// See sequence_scatter.
-struct sequence_scatter_op
-    : detail::builtin_op<sequence_scatter_op, slots<slot::x, slot::ids, slot::updates>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_scatter";
-    static constexpr std::string_view brief = "x with updates added in row s at the ids of sequence s.";
+struct sequence_scatter_op : detail::declared<sequence_scatter_op> {
     using grad = grad_rules<grad_rule<drop_levels_grad_op>,
                             gradient<sequence_scatter_op, uses<slot::ids, slot::updates, grad_of<slot::out>>,
                                      makes<grad_of<slot::updates>>>>;

@@ -3,15 +3,13 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_slice.hpp>
 
 namespace rowan::inline v0 {
 
 /// See sequence_slice. Offsets and lengths have the same element type.
-struct sequence_slice_op
-    : detail::builtin_op<sequence_slice_op, slots<slot::x, slot::offset, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_slice", brief = "A part of each sequence.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_slice_op : detail::declared<sequence_slice_op> {
     using grad = gradient<sequence_slice_op, uses<slot::x, slot::offset, slot::length, grad_of<slot::out>>,
                           makes<grad_of<slot::x>>>;
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>
 
 namespace rowan::inline v0 {
 
 /// See sequence_softmax.
-struct sequence_softmax_op : detail::builtin_op<sequence_softmax_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_softmax", brief = "The softmax of each sequence.";
+struct sequence_softmax_op : detail::declared<sequence_softmax_op> {
     using grad = gradient<sequence_softmax_op, uses<slot::out, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
     static constexpr bool row_wise = true;
 

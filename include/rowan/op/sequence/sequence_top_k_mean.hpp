@@ -7,6 +7,7 @@
 #include <rowan/detail/rescaled.hpp>
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -14,12 +15,6 @@
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The settings of sequence_top_k_mean.
-struct SequenceTopKMeanOptions {
-    std::vector<std::int64_t> ks;  ///< the numbers of elements that are averaged, for each of which there is a mean
-    ROWAN_OPTIONS(SequenceTopKMeanOptions, ks)
-};
 
 namespace detail {
 
@@ -215,11 +210,7 @@ LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
 }
 
 /// See sequence_top_k_mean.
-struct sequence_top_k_mean_op
-    : detail::builtin_op<sequence_top_k_mean_op, slots<slot::x>, slots<slot::out>, SequenceTopKMeanOptions> {
-    static constexpr std::string_view name = "sequence_top_k_mean";
-    static constexpr std::string_view brief =
-        "For each sequence, column and k, the sum of the k greatest elements divided by k.";
+struct sequence_top_k_mean_op : detail::declared<sequence_top_k_mean_op> {
     static constexpr bool row_wise = true;
     using grad = gradient<sequence_top_k_mean_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

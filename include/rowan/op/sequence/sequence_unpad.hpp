@@ -3,6 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/padded.hpp>
 
 #include <span>
@@ -12,9 +13,7 @@ namespace rowan::inline v0 {
 /// from_padded: sequence s of the result is the first length[s] elements of row s. If x has levels, they are above that
 /// of the sequences. The inverse of sequence_pad_op, Paddle's sequence_unpad.
 /// shapes   x [s, m, ...], length [s] -> [Σ length, ...]
-struct sequence_unpad_op : detail::builtin_op<sequence_unpad_op, slots<slot::x, slot::length>, slots<slot::out>> {
-    static constexpr std::string_view name = "sequence_unpad", brief = "The sequences of a padded array.";
-    static constexpr Elements elements = Elements::numbers;
+struct sequence_unpad_op : detail::declared<sequence_unpad_op> {
     using grad = gradient<sequence_unpad_op, uses<slot::x, slot::length, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& length) {

@@ -6,6 +6,7 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/sequence/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -13,12 +14,6 @@
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of shrink.
-struct ShrinkOptions {
-    std::optional<std::size_t> level = {};  ///< the level of y whose lengths count; the last by default
-    ROWAN_OPTIONS(ShrinkOptions, level)
-};
 
 namespace detail {
 
@@ -47,14 +42,8 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
 /// errors   ShapeError if n is outside of that range, y has no levels or index does not have one element; IndexError if
 ///          y has no such level or the index is negative
 /// cost     O(sequences): an alias; an index in device memory is copied to the host, which synchronizes
-struct shrink_op
-    : detail::builtin_op<shrink_op, slots<slot::x, slot::y, slot::index>, slots<slot::out>, ShrinkOptions> {
-    static constexpr std::string_view name = "shrink";
-    static constexpr std::string_view brief =
-        "The first sequences of x, as many as y has that are longer than index; in the order of reorder.";
-    static constexpr Elements elements = Elements::numbers;
+struct shrink_op : detail::declared<shrink_op> {
     static constexpr bool row_output = false;
-    static constexpr unsigned level_inputs = 0b10;
     using grad = gradient<shrink_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const& index,

@@ -4,18 +4,13 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The settings of concat.
-struct ConcatOptions {
-    std::int64_t axis = 0;  ///< negative values count from the end
-    ROWAN_OPTIONS(ConcatOptions, axis)
-};
 
 namespace detail {
 
@@ -108,11 +103,7 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions 
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result
 /// has the levels of the first.
-struct concat_op : detail::builtin_op<concat_op, slots<slot::x>, slots<slot::out>, ConcatOptions> {
-    static constexpr std::string_view name = "concat";
-    static constexpr std::string_view brief =
-        "Tensors joined along an axis; along the first one, batches with as many levels are joined.";
-    static constexpr Elements elements = Elements::numbers;
+struct concat_op : detail::declared<concat_op> {
     static constexpr Linearity linearity = Linearity::sum;
     using grad = gradient<concat_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 

@@ -3,14 +3,9 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 namespace rowan::inline v0 {
-
-/// The settings of one_hot.
-struct OneHotOptions {
-    std::int64_t depth = 0;  ///< the width of the rows
-    ROWAN_OPTIONS(OneHotOptions, depth)
-};
 
 namespace detail {
 
@@ -61,9 +56,7 @@ Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& opt
 }
 
 /// See one_hot; the elements are float.
-struct one_hot_op : detail::builtin_op<one_hot_op, slots<slot::ids>, slots<slot::out>, OneHotOptions> {
-    static constexpr std::string_view name = "one_hot", brief = "Rows of zeros with a 1 at the id.";
-    static constexpr Elements elements = Elements::integers;
+struct one_hot_op : detail::declared<one_hot_op> {
     static constexpr unsigned row_inputs = 0b1;
 
     static constexpr VarSpec infer(VarSpec const& ids, OneHotOptions const& options = {}) {

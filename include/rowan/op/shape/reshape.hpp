@@ -6,24 +6,13 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <algorithm>
 #include <initializer_list>
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The shape of reshape.
-struct ReshapeOptions {
-    std::vector<std::int64_t> shape{};  ///< 0: that dim of x; one dim may be -1: what remains
-    ROWAN_OPTIONS(ReshapeOptions, shape)
-};
-
-/// The axes of squeeze and unsqueeze.
-struct SqueezeOptions {
-    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one
-    ROWAN_OPTIONS(SqueezeOptions, axes)
-};
 
 namespace detail {
 
@@ -162,11 +151,7 @@ struct reshape_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<g
 };
 
 /// See reshape.
-struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::out>, ReshapeOptions> {
-    static constexpr std::string_view name = "reshape";
-    static constexpr std::string_view brief = "The elements in another shape: -1 is what is left, 0 the dim of x.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
+struct reshape_op : detail::declared<reshape_op> {
     /// A first dim of -1 is 0 where it is that of x, which a recurrent net can tell from another one.
     static constexpr ReshapeOptions normal(VarSpec const& x, ReshapeOptions options) {
         auto& shape = options.shape;
@@ -195,10 +180,7 @@ struct reshape_op : detail::builtin_op<reshape_op, slots<slot::x>, slots<slot::o
 };
 
 /// See squeeze; without axes, the shape remains.
-struct squeeze_op : detail::builtin_op<squeeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "squeeze", brief = "x without these dims of 1, or without all dims of 1.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
+struct squeeze_op : detail::declared<squeeze_op> {
     /// Without axes, those of the dims that are known to be 1.
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions options) {
         bool const all = options.axes.empty();
@@ -232,10 +214,7 @@ private:
 };
 
 /// See unsqueeze.
-struct unsqueeze_op : detail::builtin_op<unsqueeze_op, slots<slot::x>, slots<slot::out>, SqueezeOptions> {
-    static constexpr std::string_view name = "unsqueeze", brief = "x with dims of 1 at these axes.";
-    static constexpr Elements elements = Elements::all;
-    static constexpr bool list_option = true;  // layers take it by position
+struct unsqueeze_op : detail::declared<unsqueeze_op> {
     static constexpr SqueezeOptions normal(VarSpec const& x, SqueezeOptions const& options) {
         return detail::axes_from_first(x.dims.size() + options.axes.size(), options);
     }

@@ -4,6 +4,7 @@
 #include <rowan/core/copy.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 namespace rowan::inline v0 {
 
@@ -24,9 +25,7 @@ requires detail::tensor_argument<X>
 auto shape(X&& x) { return shape(x.device(), x); }
 
 /// See shape.
-struct shape_op : detail::builtin_op<shape_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "shape", brief = "The dims of x when the net runs.";
-    static constexpr Elements elements = Elements::all;
+struct shape_op : detail::declared<shape_op> {
     static constexpr bool row_output = false;
 
     static constexpr VarSpec infer(VarSpec const& x) {

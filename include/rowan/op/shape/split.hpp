@@ -6,6 +6,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
+#include <rowan/op/shape/declared.hpp>
 #include <rowan/sparse/split.hpp>
 
 #include <limits>
@@ -60,21 +61,9 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 }
 
 /// See split. The slot `out` holds all parts as a std::vector.
-struct split_op : detail::builtin_op<split_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "split", brief = "Parts of these sizes along an axis.";
-    static constexpr Elements elements = Elements::numbers;
+struct split_op : detail::declared<split_op> {
     static constexpr Linearity linearity = Linearity::scaled;
     using grad = gradient<split_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    struct attributes {
-        std::vector<std::int64_t> sections;  ///< the size of each part along the axis
-        std::int64_t axis = 0;               ///< negative values count from the end
-
-        template <class Visit>
-        static constexpr auto fields(Visit const& visit) {
-            return visit(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
-        }
-    };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
 

@@ -6,16 +6,11 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <span>
 
 namespace rowan::inline v0 {
-
-/// The axis of stack.
-struct StackOptions {
-    std::int64_t axis = 0;  ///< the new axis; negative values count from the end of the result
-    ROWAN_OPTIONS(StackOptions, axis)
-};
 
 namespace detail {
 
@@ -63,9 +58,7 @@ Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions co
 }
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
-struct stack_op : detail::builtin_op<stack_op, slots<slot::x>, slots<slot::out>, StackOptions> {
-    static constexpr std::string_view name = "stack", brief = "Tensors joined along a new axis.";
-    static constexpr Elements elements = Elements::numbers;
+struct stack_op : detail::declared<stack_op> {
     static constexpr StackOptions normal(VarSpec const& x, StackOptions const& options) {
         return detail::axes_from_first(x.dims.size() + 1, options);
     }

@@ -7,16 +7,11 @@
 #include <rowan/op/detail/permute.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/shape/declared.hpp>
 
 #include <concepts>
 
 namespace rowan::inline v0 {
-
-/// The order of transpose.
-struct TransposeOptions {
-    std::vector<std::int64_t> perm{};  ///< dim i of the result is dim perm[i] of x; empty: all dims reversed
-    ROWAN_OPTIONS(TransposeOptions, perm)
-};
 
 namespace detail {
 
@@ -95,10 +90,7 @@ auto transpose(X&& x, TransposeOptions options) {
 }
 
 /// See transpose.
-struct transpose_op : detail::builtin_op<transpose_op, slots<slot::x>, slots<slot::out>, TransposeOptions> {
-    static constexpr std::string_view name = "transpose", brief = "The dims in another order, by default reversed.";
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr bool list_option = true;  // layers take it by position
+struct transpose_op : detail::declared<transpose_op> {
     static constexpr TransposeOptions normal(VarSpec const& x, TransposeOptions options) {
         for (std::int64_t& axis : options.perm) axis = detail::from_first(axis, x.dims.size());
         return options;

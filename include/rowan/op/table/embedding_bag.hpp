@@ -4,6 +4,7 @@
 #include <rowan/op/detail/bag_lookups.hpp>
 #include <rowan/op/detail/store_bags.hpp>
 #include <rowan/op/operator.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
@@ -13,18 +14,6 @@
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of embedding_bag.
-struct BagOptions {
-    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
-    Pooling pool = Pooling::sum;
-    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
-    /// the padding id, they are left out.
-    std::optional<std::int64_t> unknown = {};
-    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
-};
 
 namespace detail {
 
@@ -149,13 +138,8 @@ LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<
     return detail::store_bags<T, I>(exec, store, ids, nullptr, options.pool);
 }
 
-struct embedding_bag_op
-    : detail::builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
-    static constexpr std::string_view name = "embedding_bag";
-    static constexpr std::string_view brief =
-        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+struct embedding_bag_op : detail::declared<embedding_bag_op> {
     static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
-    static constexpr bool reads_stores = true;
     using grad = gradient<embedding_bag_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& options = {}) {

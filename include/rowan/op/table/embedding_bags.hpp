@@ -4,6 +4,7 @@
 #include <rowan/op/detail/table_bags.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -108,18 +109,8 @@ std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
     return {std::move(grads), std::move(weight_grad)};
 }
 
-/// The settings of embedding_bags.
-struct BagsOptions {
-    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt or max
-    ROWAN_OPTIONS(BagsOptions, pool)
-};
-
 /// See embedding_bags. The slot `w` holds all tables as a std::vector.
-struct embedding_bags_op
-    : detail::builtin_op<embedding_bags_op, slots<slot::w, slot::ids>, slots<slot::out>, BagsOptions> {
-    static constexpr std::string_view name = "embedding_bags";
-    static constexpr std::string_view brief =
-        "embedding_bag of several tables, side by side; first the bags of the first table, and -1 is no id.";
+struct embedding_bags_op : detail::declared<embedding_bags_op> {
     using grad = gradient<embedding_bags_op, uses<slot::w, slot::ids, grad_of<slot::out>>, makes<grad_of<slot::w>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> w, VarSpec const& ids, BagsOptions const& options = {}) {
@@ -169,11 +160,7 @@ struct embedding_bags_op
 };
 
 /// embedding_bags with a weight for each id.
-struct weighted_embedding_bags_op
-    : detail::builtin_op<weighted_embedding_bags_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
-                         BagsOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bags";
-    static constexpr std::string_view brief = "embedding_bags with a weight for each id.";
+struct weighted_embedding_bags_op : detail::declared<weighted_embedding_bags_op> {
     using grad = gradient<weighted_embedding_bags_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/op/table/join_bags.hpp>
 #include <rowan/sparse/hash_rows.hpp>
 
@@ -12,14 +13,6 @@
 #include <vector>
 
 namespace rowan::inline v0 {
-
-/// The settings of hash_rows in nets.
-struct HashRowsOptions {
-    /// the height of the table; of several, the ids are the bags of all, as for embedding_bags
-    std::vector<std::int64_t> heights = {};
-    std::int64_t seed = 0;  ///< another one gives other collisions
-    ROWAN_OPTIONS(HashRowsOptions, heights, seed)
-};
 
 namespace detail {
 
@@ -50,11 +43,7 @@ constexpr void check_heights(std::vector<std::int64_t> const& heights) {
 /// shapes   ids of any shape -> the same; for several heights with one level of bags, as many for each table
 /// errors   ShapeError if there is no height or one is below 1, or the bags are not as many for each table
 /// cost     one read of the ids and one write of the rows
-struct hash_rows_op : detail::builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
-    static constexpr std::string_view name = "hash_rows";
-    static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
-    static constexpr Elements elements = Elements::integers;
-
+struct hash_rows_op : detail::declared<hash_rows_op> {
     static constexpr VarSpec infer(VarSpec const& ids, HashRowsOptions const& options) {
         detail::check_heights(options.heights);
         spec::dense("hash_rows: ids", ids);

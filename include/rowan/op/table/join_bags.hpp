@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/on_device.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -12,16 +13,6 @@
 #include <optional>
 
 namespace rowan::inline v0 {
-
-/// The settings of lookup_table.
-struct LookupOptions {
-    /// Rows for this id are zeros, and its table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
-    /// the padding id, they are padding.
-    std::optional<std::int64_t> unknown = {};
-    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
-};
 
 namespace detail {
 
@@ -147,13 +138,9 @@ private:
     }
 };
 
-struct lookup_table_op
-    : detail::builtin_op<lookup_table_op, slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
-    static constexpr std::string_view name = "lookup_table";
-    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
+struct lookup_table_op : detail::declared<lookup_table_op> {
     static constexpr unsigned row_inputs = 0b10;
     static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
-    static constexpr bool reads_stores = true;
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& options = {}) {

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/to_dense.hpp>
 
 namespace rowan::inline v0 {
 
 /// See to_dense; in a net, of a gradient.
-struct to_dense_op : detail::builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
-
+struct to_dense_op : detail::declared<to_dense_op> {
     static constexpr VarSpec infer(VarSpec const& x) {
         if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
         return spec::with_dims(x, x.dims);

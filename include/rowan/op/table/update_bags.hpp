@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/table_bags.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <cstddef>

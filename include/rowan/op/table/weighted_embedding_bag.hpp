@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/operator.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -163,16 +164,11 @@ LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<
     return detail::weighted_bags(exec, store, ids, weight, options);
 }
 
-struct weighted_embedding_bag_op
-    : detail::builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>,
-                         BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag";
-    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
+struct weighted_embedding_bag_op : detail::declared<weighted_embedding_bag_op> {
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
                           makes<grad_of<slot::w>, grad_of<slot::weight>>>;
 
     static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};
-    static constexpr bool reads_stores = true;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& options = {}) {

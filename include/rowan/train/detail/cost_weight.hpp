@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <algorithm>
 #include <cstddef>

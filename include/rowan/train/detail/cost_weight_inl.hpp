@@ -9,7 +9,7 @@
 #include <rowan/core/float16.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op/detail/concat_split.hpp>
-#include <rowan/op/loss/loss_options.hpp>
+#include <rowan/op/loss/declared.hpp>
 
 #include <algorithm>
 #include <array>

@@ -12,6 +12,8 @@
 #include <rowan/sparse/deferred.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
+#include <rowan/train/deferred.hpp>
+#include <rowan/train/detail/make_update.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
 
 #include <cstddef>
@@ -31,18 +33,12 @@ struct DeferredState {
     bool flushes = false;  ///< after each step
 };
 
-/// The attributes of deferred_op.
-template <class Options>
-struct DeferredAttributes : Options {
-    std::shared_ptr<DeferredState<Options>> state;
-};
-
 /// An optimizer with the steps of Deferred. It has the name of the other, so that their states have the same names.
 template <class Op>
 struct deferred_op : Op {
     using itself = deferred_op;
     static constexpr bool compiled = false;
-    using options = typename Op::attributes;
+    using options = attributes_of<Op>;
     using attributes = DeferredAttributes<options>;
 
     template <class P, gradient_on<Cpu> G>
@@ -70,6 +66,11 @@ private:
         if (a.state->flushes && !only_checking()) rows->flush(exec, param, state...);
     }
 };
+
+template <class Options>
+std::shared_ptr<DeferredState<Options>> new_deferred_state() {
+    return std::make_shared<DeferredState<Options>>();
+}
 
 /// The missed steps of a parameter of elements T whose states are of elements S.
 template <class Options, class T, class S, std::size_t states>

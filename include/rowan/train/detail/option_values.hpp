@@ -46,11 +46,11 @@ void add_fields(NamedValues& to, char const* before, A const& a) {
 
 /// The attributes of the operator of an optimizer, an average or a clipping: what its options() returns, else its fields.
 template <class O>
-typename O::op::attributes operator_options(O const& o) {
+attributes_of<typename O::op> operator_options(O const& o) {
     if constexpr (requires { o.options(); }) {
         return o.options();
     } else {
-        return with_fields_of<typename O::op::attributes>(o);
+        return with_fields_of<attributes_of<typename O::op>>(o);
     }
 }
 
@@ -59,7 +59,7 @@ typename O::op::attributes operator_options(O const& o) {
 /// errors   ValueError if the learning rate is negative or, of an operator of rowan's, a penalty is, or the momentum is
 ///          not in [0, 1]
 template <class Op>
-void check_trains(typename Op::attributes const& a) {
+void check_trains(attributes_of<Op> const& a) {
     auto const check = [](char const* field, double value) {
         if (value < 0) throw ValueError(field, value, "0 or more");
     };
@@ -77,12 +77,12 @@ void check_trains(typename Op::attributes const& a) {
 
 template <class O>
 concept returns_attributes = requires(O const& o) {
-    { o.options() } -> std::same_as<typename O::op::attributes>;
+    { o.options() } -> std::same_as<attributes_of<typename O::op>>;
 };
 
 /// Whether a struct names an operator and has its attributes.
 template <class O>
-concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<typename O::op::attributes>);
+concept has_attributes = returns_attributes<O> ||(has_fields<O>&& has_fields<attributes_of<typename O::op>>);
 
 /// The name of an optimizer or a clipping, and its options: the fields of O, or those of its attributes; the learning
 /// rate, if neither lists any. Adam and AdamW differ in `decoupled`.
@@ -90,10 +90,10 @@ template <class O>
 NamedValues option_values(O const& o) {
     auto const attributes = operator_options(o);
     NamedValues all;
-    all.add("", O::op::name);
+    all.add("", declaration_of<typename O::op>::name);
     if constexpr (has_fields<O>) {
         add_fields(all, ".", o);
-    } else if constexpr (has_fields<typename O::op::attributes>) {
+    } else if constexpr (has_fields<attributes_of<typename O::op>>) {
         add_fields(all, ".", attributes);
     } else if constexpr (requires { attributes.learning_rate; }) {
         add_option(all, ".learning_rate", attributes.learning_rate);

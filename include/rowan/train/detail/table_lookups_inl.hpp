@@ -8,9 +8,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/detail/trace.hpp>
-#include <rowan/op/table/embedding_bag.hpp>
-#include <rowan/op/table/lookup_table.hpp>
-#include <rowan/op/table/weighted_embedding_bag.hpp>
+#include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/train/detail/feed.hpp>
 

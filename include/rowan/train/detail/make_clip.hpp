@@ -1,9 +1,12 @@
-// rowan/train/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+// rowan/train/detail/make_clip.hpp: make_clip, clippings by operators whose functions are known here.
 #pragma once
 
-#include <rowan/graph/op_kernel.hpp>
+#include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/op/detail/lists.hpp>
+#include <rowan/op/elementwise/clip.hpp>
+#include <rowan/op/optimizer/clip_by_norm.hpp>
 #include <rowan/sparse/merge.hpp>
+#include <rowan/train/gradient_clip.hpp>
 
 #include <cstddef>
 #include <string_view>
@@ -12,11 +15,14 @@
 
 namespace rowan::inline v0::detail {
 
+template <class C>
+struct CanMakeClips {};
+
 /// Whether an operator that clips gradients together has the steps of one gradient, merged if it is row-sparse:
 /// `measure` returns a number, which may have a type of its own, and `scaled` multiplies by what `factor` makes of the
 /// sum of these numbers.
 template <class Op>
-concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
+concept clips_mixed_types = requires(attributes_of<Op> const& a, Tensor<float> const& x) {
     Op::check(a);
     { Op::scaled(Cpu(), x, Op::factor(Op::measure(Cpu(), x), a)) } -> std::same_as<Tensor<float>>;
 };
@@ -33,7 +39,7 @@ struct clip_mixed_types : whole_op {
 
     static void run(KernelCall const& c) {
         Device const exec = c.exec.get<Device>();
-        auto const& options = c.attributes.get<typename Op::attributes>();
+        auto const& options = c.attributes.get<attributes_of<Op>>();
         Op::check(options);
         for (std::size_t i = 0; i < c.in.size(); ++i) {
             auto const check = [&](auto const& x) { check_gradient("x", i, x); };
@@ -76,5 +82,31 @@ private:
         return true;
     }
 };
+
+template <class Device, class C, class... T>
+AnyGradientClip make_clip(C const& c, dtypes<T...>) {
+    using Op = typename C::op;
+    ClipKinds kinds;
+    (kinds.of_one.push_back({dtype<T>::wire,
+                             [c](Scope& scope, std::vector<Variable*> g) {
+                                 return scope.new_op<Op, Device, T>(std::move(g), operator_options(c)).outputs;
+                             }}),
+     ...);
+    if constexpr (clips_mixed_types<Op>) {
+        kinds.mixed = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(whole_kernel<clip_mixed_types<Op, Device, T...>>::value, std::move(g),
+                        owned(operator_options(c)))
+                .outputs;
+        };
+    }
+    bool together = false;
+    if constexpr (requires { C::together; }) together = C::together;
+    return AnyGradientClip(declaration_of<Op>::name, dtype_list<T...>(), option_values(c), std::move(kinds), together);
+}
+
+ROWAN_TEMPLATE(AnyGradientClip make_clip<Cpu>(layer::ClipByValue const&, dtypes<float, double, bfloat16>))
+ROWAN_TEMPLATE(AnyGradientClip make_clip<Cpu>(layer::ClipByNorm const&, dtypes<float, double, bfloat16>))
+ROWAN_TEMPLATE(AnyGradientClip make_clip<Cpu>(layer::ClipByGlobalNorm const&, dtypes<float, double, bfloat16>))
 
 }  // namespace rowan::inline v0::detail

@@ -1,0 +1,131 @@
+// rowan/graph/detail/make_kernel.hpp: how the kernel of an operator is made from its functions, which must be known here.
+#pragma once
+
+#include <rowan/graph/detail/op_call.hpp>
+#include <rowan/graph/detail/op_infer.hpp>
+#include <rowan/graph/op_kernel.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Op>
+struct CanMakeKernels {};
+
+/// The result types of an operator for dense inputs.
+template <class Op, class D, class... T>
+struct results_of {
+    using type =
+        typename result_types<decltype(call<Op>(std::declval<D const&>(), std::declval<attributes_of<Op> const&>(),
+                                                std::declval<LoDTensor<T, D>&>()...))>::type;
+};
+template <class Op, class D, class T, class... More>
+requires(is_variadic<Op, D, T, More...>&& Op::inputs::size ==
+         1 + sizeof...(More)) struct results_of<Op, D, T, More...> {
+    using type = type_list<Tensor<T, D>>;
+};
+
+template <class Op, class D, class... T>
+struct first_result_of {
+    using type = typename element_of<decltype(nth<0>(typename results_of<Op, D, T...>::type{}))>::type;
+};
+
+/// The members of an op_kernel that depend on what the operator defines.
+template <class Op, class D, class... T>
+struct KernelMaker {
+    static constexpr bool variadic = is_variadic<Op, D, T...>;
+    static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
+                  "rowan: a declaration says whether the operator takes a list, by takes_list");
+    static_assert(
+        [] {
+            if constexpr (has_declaration<Op> && Op::outputs::size != 0 && !variadic) {
+                if constexpr (level_mask<Op, D, LoDTensor<T, D>...>() != no_mask)
+                    return std::is_same_v<typename made_element<Op, T...>::type,
+                                          typename first_result_of<Op, D, T...>::type>;
+            }
+            return true;
+        }(),
+        "rowan: the declaration of the operator says another type of result than its function run returns");
+
+    static constexpr auto run() {
+        if constexpr (takes_batches<Op, D, T...>) {
+            return &run_batches<Op, D, T...>;
+        } else if constexpr (variadic) {
+            return &run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        } else {
+            static_assert(sizeof...(T) == Op::inputs::size,
+                          "rowan::kernel_of: give one element type for each input of the operator");
+            if constexpr (checks_first()) return &run_or_check<Op, D, T...>;
+            return &run_fixed<Op, D, T...>;
+        }
+    }
+
+    static constexpr auto normal() -> decltype(op_kernel::normal) {
+        if constexpr (has_normal<Op>) return &untyped_functions<Op, variadic>::normal;
+        return nullptr;
+    }
+
+    static constexpr op_kernel const* in_step() {
+        if constexpr (requires { typename Op::in_step; }) {
+            static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
+                          "rowan: the operator in the built step gets the attributes of this one");
+            return &kernel_of<typename Op::in_step, D, T...>::value;
+        } else {
+            return nullptr;
+        }
+    }
+
+    static constexpr std::span<std::int8_t const> next() {
+        if constexpr (requires { Op::next; }) return Op::next;
+        return {};
+    }
+
+    static constexpr std::span<SlotLookup const> lookups() {
+        if constexpr (requires { Op::lookups; }) {
+            static_assert(!variadic, "rowan: an operator with lookups has one variable for each slot");
+            for (SlotLookup const& of : Op::lookups)
+                if (of.table >= Op::inputs::size || of.ids >= Op::inputs::size) throw "lookups names no slot";
+            return Op::lookups;
+        }
+        return {};
+    }
+
+    static constexpr bool checks_first() {
+        if constexpr (requires { Op::checks_first; }) return Op::checks_first;
+        return false;
+    }
+};
+
+}  // namespace detail
+
+template <class Op, class D, class... T>
+constinit op_kernel const kernel_of<Op, D, T...>::value{
+    .name = Op::name,
+    .inputs = Op::inputs::names,
+    .outputs = Op::outputs::names,
+    .op = &detail::type_tag<detail::declaration_of<Op>>,
+    .family = family_of<Op>,
+    .level_inputs = level_inputs_of<Op>,
+    .sparse_inputs = detail::KernelMaker<Op, D, T...>::variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
+    .row_inputs = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_inputs,
+    .row_output = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_output,
+    .row_traits = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_traits,
+    .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
+    .run = detail::KernelMaker<Op, D, T...>::run(),
+    .normal = detail::KernelMaker<Op, D, T...>::normal(),
+    .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .row_rules = detail::rules_of<Op, D, detail::type_list<T...>, row_rules_of<Op>>::value,
+    .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
+    .next = detail::KernelMaker<Op, D, T...>::next(),
+    .lookups = detail::KernelMaker<Op, D, T...>::lookups(),
+    .in_step = detail::KernelMaker<Op, D, T...>::in_step()};
+
+}  // namespace rowan::inline v0
