@@ -1,4 +1,5 @@
 // tests/odr_a.cpp: one of two files that include everything and are linked into one program.
+#include <rowan/own_operator.hpp> // adds nothing to headers alone, and to the single header
 #include <rowan/rowan.hpp>
 #ifdef WITH_NANOPB
 #include <rowan/io.hpp>
