@@ -7,4 +7,5 @@
 #include <rowan/compiled/operators_double.cpp>
 #include <rowan/compiled/operators_float.cpp>
 #include <rowan/compiled/operators_integer.cpp>
+#include <rowan/compiled/operators_sampled.cpp>
 #include <rowan/compiled/training.cpp>

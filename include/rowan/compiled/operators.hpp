@@ -5,21 +5,18 @@
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/full.hpp>
-#include <rowan/op/loss/nce.hpp>
-#include <rowan/op/loss/negative_sampling.hpp>
-#include <rowan/op/loss/sample_classes.hpp>
-#include <rowan/op/loss/sampled_softmax.hpp>
 
 #include <cstdint>
 #include <initializer_list>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
 using Kernels = std::vector<op_kernel const*>;
-using compiled_ops =
-    builtin_ops::with<add_to_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, cast_op<std::int32_t>,
-                      cast_op<bool>, nce_op, negative_sampling_op, sample_classes_op, sampled_softmax_op>;
+using compiled_ops = builtin_ops::with<add_to_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+                                       cast_op<std::int32_t>, cast_op<bool>>;
 using compiled_sources =
     registry<full_op<double>, full_op<float>, full_op<std::int64_t>, full_op<std::int32_t>, full_op<bool>>;
 
@@ -28,6 +25,15 @@ void compile_kernel(Kernels& kernels, type_list<T...>) {
     static_assert(is_variadic<Op, Cpu, T...> || level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask ||
                       sparse_inputs_of<Op, Cpu, T...> != 0,
                   "rowan: the operator lacks a kernel for elements that it says it takes");
+    // The results of declarations, once: with float, the file takes the most memory.
+    using First = std::tuple_element_t<0, std::tuple<T..., void>>;
+    if constexpr (has_declaration<Op> && Op::outputs::size != 0 && !std::is_same_v<First, float>) {
+        if constexpr (!is_variadic<Op, Cpu, T...> && level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask)
+            static_assert(
+                std::is_same_v<typename made_element<Op, T...>::type, typename first_result_of<Op, Cpu, T...>::type>,
+                "rowan: the declaration of the operator says another type of result than its function run "
+                "returns");
+    }
     kernels.push_back(&kernel_of<Op, Cpu, T...>::value);
 }
 

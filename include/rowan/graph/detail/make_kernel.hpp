@@ -44,16 +44,6 @@ struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;
     static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
                   "rowan: a declaration says whether the operator takes a list, by takes_list");
-    static_assert(
-        [] {
-            if constexpr (has_declaration<Op> && Op::outputs::size != 0 && !variadic) {
-                if constexpr (level_mask<Op, D, LoDTensor<T, D>...>() != no_mask)
-                    return std::is_same_v<typename made_element<Op, T...>::type,
-                                          typename first_result_of<Op, D, T...>::type>;
-            }
-            return true;
-        }(),
-        "rowan: the declaration of the operator says another type of result than its function run returns");
 
     static constexpr auto run() {
         if constexpr (takes_batches<Op, D, T...>) {

@@ -1,0 +1,18 @@
+// rowan/compiled/operators_sampled.cpp: the compiled library's losses of sampled classes.
+#ifndef ROWAN_COMPILING_OPERATORS
+#define ROWAN_COMPILING_OPERATORS
+#endif
+#include <rowan/compiled/operators.hpp>
+#include <rowan/op/loss/nce.hpp>
+#include <rowan/op/loss/negative_sampling.hpp>
+#include <rowan/op/loss/sample_classes.hpp>
+#include <rowan/op/loss/sampled_softmax.hpp>
+
+namespace rowan::inline v0::detail {
+
+using sampled_ops = registry<nce_op, negative_sampling_op, sample_classes_op, sampled_softmax_op>;
+
+[[gnu::used]] static Kernels sampled_operators_of_float() { return compile_operators<float>(sampled_ops{}); }
+[[gnu::used]] static Kernels sampled_operators_of_double() { return compile_operators<double>(sampled_ops{}); }
+
+}  // namespace rowan::inline v0::detail
