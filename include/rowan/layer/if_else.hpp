@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/layer/operators.hpp>
+#include <rowan/op/infer.hpp>
 #include <rowan/op/sequence/declared.hpp>
 
 #include <cstdint>
