@@ -15,6 +15,7 @@
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/elementwise/sum.hpp>
+#include <rowan/own_operator.hpp>
 
 #include <algorithm>
 #include <array>

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "finite_differences.hpp"
 
+#include <rowan/own_operator.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

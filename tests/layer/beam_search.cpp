@@ -9,6 +9,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/while_loop.hpp>
+#include <rowan/op/sequence/beam_search.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -10,6 +10,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/op/sequence/interleave_rows.hpp>
 
 #include <cstdint>
 

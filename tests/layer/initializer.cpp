@@ -7,6 +7,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/op/matrix/matmul.hpp>
 
 #include <algorithm>
 #include <array>

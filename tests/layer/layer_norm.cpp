@@ -8,6 +8,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/op/norm/layer_norm.hpp>
 
 namespace test_layer_norm {
 

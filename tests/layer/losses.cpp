@@ -8,6 +8,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/op.hpp>
 
 namespace test_losses_layers {
 

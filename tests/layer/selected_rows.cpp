@@ -11,6 +11,8 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/sparse/gather.hpp>
 #include <rowan/train/train.hpp>
 #include <rowan/layer/while_loop.hpp>
 #include <rowan/sparse/add.hpp>

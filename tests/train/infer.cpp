@@ -1,4 +1,5 @@
 // tests/train/infer.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/infer.hpp>
 
 #include "dtypes/own_types.hpp"

@@ -1,4 +1,5 @@
 // tests/train/schedule.cpp
+#include <rowan/own_operator.hpp>
 #include <rowan/train/schedule.hpp>
 
 #include "layer/check_net.hpp"
