@@ -6,6 +6,7 @@
 #include "parts.hpp"
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
 #include <rowan/layer/batch_norm.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
