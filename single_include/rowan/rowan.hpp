@@ -9451,9 +9451,8 @@ public:
     template <class V>
     requires(!std::is_reference_v<V>) void set(V&& value) {
         static_assert(detail::can_hold<V>,
-                      "rowan: the compiled library has no values of this type: for an element type or a device of your "
-                      "own, #include "
-                      "<rowan/own_operator.hpp>");
+                      "rowan: the compiled library has no values of this type: for an element type or a device of "
+                      "your own, #include <rowan/own_operator.hpp>");
         hold(std::move(value));
     }
 
@@ -43521,8 +43520,8 @@ template <class Op, class Formula, bool of_y>
 struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                                        slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
     static constexpr std::string_view name =
-        detail::joined_name<detail::declaration_of<Op>, std::conditional_t<of_y, detail::broadcast_grad_y_suffix,
-                                                                           detail::broadcast_grad_x_suffix>>::value;
+        detail::joined_name<detail::declared<Op>, std::conditional_t<of_y, detail::broadcast_grad_y_suffix,
+                                                                     detail::broadcast_grad_x_suffix>>::value;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;
@@ -50809,8 +50808,9 @@ Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& option
 }
 
 /// The base of the operators.
-template <class Op, class Options>
+template <class Op>
 struct running_op : declared<Op> {
+    using Options = typename declared<Op>::attributes;
     static constexpr Options normal(VarSpec const& x, Options const& options) {
         return axes_from_first(x.dims.size(), options);
     }
@@ -50985,7 +50985,7 @@ requires detail::tensor_argument<X>
 auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
 
 /// See cumprod.
-struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
+struct cumprod_op : detail::running_op<cumprod_op> {
     using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>
@@ -51049,7 +51049,7 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// See cumsum.
-struct cumsum_op : detail::running_op<cumsum_op, CumsumOptions> {
+struct cumsum_op : detail::running_op<cumsum_op> {
     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>
@@ -59202,8 +59202,9 @@ constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& 
 }
 
 /// What the operators of losses of sampled classes share: all but their options, run and backward.
-template <class Self, class Options>
+template <class Self>
 struct sampled_op : declared<Self> {
+    using Options = typename declared<Self>::attributes;
     static constexpr std::array<SlotLookup, 4> lookups{{{1, 3}, {1, 4}, {2, 3}, {2, 4}}};
     using grad =
         gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::drawn, slot::saved, grad_of<slot::out>>,
@@ -59502,7 +59503,7 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec
 }
 
 /// See nce.
-struct nce_op : detail::sampled_op<nce_op, NceOptions> {
+struct nce_op : detail::sampled_op<nce_op> {
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,
@@ -60321,7 +60322,7 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
 }
 
 /// See sampled_softmax.
-struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op, SampledSoftmaxOptions> {
+struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op> {
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,
@@ -63855,8 +63856,6 @@ struct DeferredState {
 /// An optimizer with the steps of Deferred. It has the name of the other, so that their states have the same names.
 template <class Op>
 struct deferred_op : Op {
-    using itself = deferred_op;
-    static constexpr bool compiled = false;
     using options = attributes_of<Op>;
     using attributes = DeferredAttributes<options>;
 

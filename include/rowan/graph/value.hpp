@@ -91,9 +91,8 @@ public:
     template <class V>
     requires(!std::is_reference_v<V>) void set(V&& value) {
         static_assert(detail::can_hold<V>,
-                      "rowan: the compiled library has no values of this type: for an element type or a device of your "
-                      "own, #include "
-                      "<rowan/own_operator.hpp>");
+                      "rowan: the compiled library has no values of this type: for an element type or a device of "
+                      "your own, #include <rowan/own_operator.hpp>");
         hold(std::move(value));
     }
 

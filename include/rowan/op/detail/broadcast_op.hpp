@@ -32,8 +32,8 @@ template <class Op, class Formula, bool of_y>
 struct broadcast_grad_op : operator_of<slots<slot::x, slot::y, grad_of<slot::out>>,
                                        slots<grad_of<std::conditional_t<of_y, slot::y, slot::x>>>, BroadcastOptions> {
     static constexpr std::string_view name =
-        detail::joined_name<detail::declaration_of<Op>, std::conditional_t<of_y, detail::broadcast_grad_y_suffix,
-                                                                           detail::broadcast_grad_x_suffix>>::value;
+        detail::joined_name<detail::declared<Op>, std::conditional_t<of_y, detail::broadcast_grad_y_suffix,
+                                                                     detail::broadcast_grad_x_suffix>>::value;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, VarSpec const&, BroadcastOptions const& = {}) {
         return of_y ? y : x;

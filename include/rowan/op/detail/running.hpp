@@ -64,8 +64,9 @@ Tensor<T, D> running(D const& exec, Tensor<T, D> const& x, Options const& option
 }
 
 /// The base of the operators.
-template <class Op, class Options>
+template <class Op>
 struct running_op : declared<Op> {
+    using Options = typename declared<Op>::attributes;
     static constexpr Options normal(VarSpec const& x, Options const& options) {
         return axes_from_first(x.dims.size(), options);
     }

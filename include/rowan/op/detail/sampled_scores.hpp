@@ -83,8 +83,9 @@ constexpr std::array<VarSpec, 2> infer_sampled(VarSpec const& x, VarSpec const& 
 }
 
 /// What the operators of losses of sampled classes share: all but their options, run and backward.
-template <class Self, class Options>
+template <class Self>
 struct sampled_op : declared<Self> {
+    using Options = typename declared<Self>::attributes;
     static constexpr std::array<SlotLookup, 4> lookups{{{1, 3}, {1, 4}, {2, 3}, {2, 4}}};
     using grad =
         gradient<Self, uses<slot::x, slot::w, slot::b, slot::label, slot::drawn, slot::saved, grad_of<slot::out>>,

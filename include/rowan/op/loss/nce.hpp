@@ -116,7 +116,7 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec
 }
 
 /// See nce.
-struct nce_op : detail::sampled_op<nce_op, NceOptions> {
+struct nce_op : detail::sampled_op<nce_op> {
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,

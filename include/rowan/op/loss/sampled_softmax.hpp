@@ -79,7 +79,7 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
 }
 
 /// See sampled_softmax.
-struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op, SampledSoftmaxOptions> {
+struct sampled_softmax_op : detail::sampled_op<sampled_softmax_op> {
     template <class T, id_type I, id_type J>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
                                                 Tensor<I> const& label, Tensor<J> const& ids,

@@ -164,7 +164,7 @@ requires detail::tensor_argument<X>
 auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
 
 /// See cumprod.
-struct cumprod_op : detail::running_op<cumprod_op, CumprodOptions> {
+struct cumprod_op : detail::running_op<cumprod_op> {
     using grad = gradient<cumprod_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>

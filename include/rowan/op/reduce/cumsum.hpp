@@ -37,7 +37,7 @@ requires detail::tensor_argument<X>
 auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
 
 /// See cumsum.
-struct cumsum_op : detail::running_op<cumsum_op, CumsumOptions> {
+struct cumsum_op : detail::running_op<cumsum_op> {
     using grad = gradient<cumsum_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     template <class T, class D>

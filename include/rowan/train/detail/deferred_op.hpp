@@ -36,8 +36,6 @@ struct DeferredState {
 /// An optimizer with the steps of Deferred. It has the name of the other, so that their states have the same names.
 template <class Op>
 struct deferred_op : Op {
-    using itself = deferred_op;
-    static constexpr bool compiled = false;
     using options = attributes_of<Op>;
     using attributes = DeferredAttributes<options>;
 
