@@ -47,7 +47,7 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
 }
 
 TEST_CASE("the rules of a kernel state what the operators read and write", "[graph]") {
-    auto const rules = kernel_of<fc_op, Cpu, double, double, double>::value.rules;
+    auto const rules = kernel_of<fc_op, Cpu, double, double, double>::value.gradient().rules;
     REQUIRE(rules.size() == 3);
     auto const is = [](grad_slot const& s, grad_slot::Kind kind, std::size_t i) { return s.kind == kind && s.index == i; };
     CHECK(rules[0].op->name == "matrix_grad_x");
@@ -65,8 +65,9 @@ TEST_CASE("row inputs and rules follow from the specs of the inputs", "[graph]")
     CHECK(mul.row_inputs(same, AttributesRef(none)) == 0b11);
     CHECK(mul.row_inputs(row, AttributesRef(none)) == 0);
     CHECK(mul.row_inputs(same, AttributesRef(first)) == 0);
-    REQUIRE((mul.rules.size() == 2 && mul.row_rules.size() == 2));
-    CHECK((mul.rules[1].op->name == "mul_broadcast_grad_y" && mul.row_rules[1].op->name == "mul"));
+    auto const [rules, row_rules] = mul.gradient();
+    REQUIRE((rules.size() == 2 && row_rules.size() == 2));
+    CHECK((rules[1].op->name == "mul_broadcast_grad_y" && row_rules[1].op->name == "mul"));
 
     Scope scope;
     auto const made = [&](Dims const& dims, std::string_view x_grad, std::string_view y_grad) {

@@ -194,7 +194,7 @@ struct Built {
         ScopeGuard const guard(scope);
         for (auto const& v : s.in) {
             bool const levels = in.size() < 32 && (kernel.level_inputs >> in.size() & 1) != 0;
-            bool const trained = v.value->is<LoDTensor<T>>() && !v.fixed && !levels && !kernel.rules.empty();
+            bool const trained = v.value->is<LoDTensor<T>>() && !v.fixed && !levels && !kernel.gradient().rules.empty();
             Variable& made = scope.new_var("in" + std::to_string(in.size()), v.value->spec(), trained ? Role::parameter : Role::data);
             made.value() = copy_on<D, T>(*v.value);
             in.push_back(&made);
@@ -223,7 +223,7 @@ struct Built {
                 return std::ranges::any_of(rule.reads, [&](grad_slot const& r) { return r.kind == grad_slot::grad_of_output && (r.index == i || op->outputs.size() != kernel.outputs.size()); });
             };
             VarSpec const& spec = op->outputs[i]->spec();
-            if (spec.type != VarType::LOD_TENSOR || spec.dtype != dtype<T>::wire || std::ranges::none_of(kernel.rules, reads)) continue;
+            if (spec.type != VarType::LOD_TENSOR || spec.dtype != dtype<T>::wire || std::ranges::none_of(kernel.gradient().rules, reads)) continue;
             terms.push_back(scope.new_op<weighed_op, D, T>({op->outputs[i]}).outputs[0]);
         }
         if (terms.empty()) return nullptr;

@@ -1,4 +1,4 @@
-// rowan/compiled/operators.hpp: compile_operators, used only by the sources of the compiled library.
+// rowan/compiled/operators.hpp: compile_operators and compile_gradients, used only by the sources of the compiled library.
 #pragma once
 
 #include <rowan/graph/detail/make_kernel.hpp>
@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -37,15 +38,21 @@ void compile_kernel(Kernels& kernels, type_list<T...>) {
     kernels.push_back(&kernel_of<Op, Cpu, T...>::value);
 }
 
-template <class E, class Op>
-void compile_operator(Kernels& kernels) {
+/// Calls f(type_list<T...>) for the element types of each kernel that the library has of an operator for elements of E.
+template <class Op, class E, class F>
+void each_kernel(F const& f) {
     if constexpr (is_compiled<Op> && takes_elements<Op, E>) {
         if constexpr (is_variadic<Op, Cpu, E>) {
-            kernels.push_back(&kernel_of<Op, Cpu, E>::value);
+            f(type_list<E>{});
         } else {
-            each_input_types<Op, E>([&]<class... T>(type_list<T...> types) { compile_kernel<Op>(kernels, types); });
+            each_input_types<Op, E>(f);
         }
     }
+}
+
+template <class E, class Op>
+void compile_operator(Kernels& kernels) {
+    each_kernel<Op, E>([&]<class... T>(type_list<T...> types) { compile_kernel<Op>(kernels, types); });
 }
 
 /// Instantiates the kernels of a list of operators for elements of E in the object file that calls it.
@@ -56,5 +63,28 @@ Kernels compile_operators(registry<Op...>) {
     static_cast<void>(std::initializer_list<int>{(compile_operator<E, Op>(kernels), 0)...});
     return kernels;
 }
+
+/// Rules of gradients, by the kernels that they are of.
+using CompiledRules = std::vector<std::pair<op_kernel const*, GradientRules>>;
+
+template <class E, class Op>
+void compile_gradient(CompiledRules& rules) {
+    if constexpr (has_rules<Op>) {
+        each_kernel<Op, E>([&]<class... T>(type_list<T...>) {
+            rules.emplace_back(&kernel_of<Op, Cpu, T...>::value, gradient_rules<Op, Cpu, T...>);
+        });
+    }
+}
+
+/// Instantiates the gradients of a list of operators for elements of E in the object file that calls it, and adds them.
+template <class E, class... Op>
+void compile_gradients(CompiledRules& rules, registry<Op...>) {
+    static_cast<void>(std::initializer_list<int>{(compile_gradient<E, Op>(rules), 0)...});
+}
+
+void add_rules_of_float(CompiledRules& rules);
+void add_rules_of_double(CompiledRules& rules);
+void add_rules_of_integers(CompiledRules& rules);
+void add_rules_of_sampled_losses(CompiledRules& rules);
 
 }  // namespace rowan::inline v0::detail

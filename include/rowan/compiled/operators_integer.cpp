@@ -11,6 +11,12 @@ namespace rowan::inline v0::detail {
 [[gnu::used]] static Kernels operators_of_int32() { return compile_operators<std::int32_t>(compiled_ops{}); }
 [[gnu::used]] static Kernels operators_of_bool() { return compile_operators<bool>(compiled_ops{}); }
 
+void add_rules_of_integers(CompiledRules& rules) {
+    compile_gradients<std::int64_t>(rules, compiled_ops{});
+    compile_gradients<std::int32_t>(rules, compiled_ops{});
+    compile_gradients<bool>(rules, compiled_ops{});
+}
+
 template <class... Op>
 Kernels compile_sources(registry<Op...>) {
     return {&kernel_of<Op, Cpu>::value...};

@@ -15,4 +15,9 @@ using sampled_ops = registry<nce_op, negative_sampling_op, sample_classes_op, sa
 [[gnu::used]] static Kernels sampled_operators_of_float() { return compile_operators<float>(sampled_ops{}); }
 [[gnu::used]] static Kernels sampled_operators_of_double() { return compile_operators<double>(sampled_ops{}); }
 
+void add_rules_of_sampled_losses(CompiledRules& rules) {
+    compile_gradients<float>(rules, sampled_ops{});
+    compile_gradients<double>(rules, sampled_ops{});
+}
+
 }  // namespace rowan::inline v0::detail

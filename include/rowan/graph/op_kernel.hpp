@@ -56,6 +56,12 @@ struct grad_kernel {
     std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
+/// How an operator is differentiated.
+struct GradientRules {
+    std::span<grad_kernel const> rules;      ///< of the backward pass, in its order
+    std::span<grad_kernel const> row_rules;  ///< instead of these, for row inputs, see row_rules_of; empty: the same
+};
+
 /// An operator for given element types and a given device, with what a net needs to run and differentiate it.
 /// Instantiated at compile time where it is used: a program contains only the operators that its nets use.
 struct op_kernel {
@@ -75,8 +81,10 @@ struct op_kernel {
     void (*run)(KernelCall const& call);  ///< runs the operator
     /// The attributes as the operator stores them, see operator_of; nullptr if as they are given.
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
-    std::span<grad_kernel const> rules = {};      ///< of the backward pass
-    std::span<grad_kernel const> row_rules = {};  ///< see row_rules_of
+    /// Of its gradient; nullptr: of none, or of a kernel of the compiled library, see gradient().
+    GradientRules const* rules = nullptr;
+    bool has_row_rules = false;   ///< whether there are rules for row inputs
+    bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -97,6 +105,9 @@ struct op_kernel {
     bool is() const noexcept {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
+    /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
+    /// cost     O(1)
+    ROWAN_IF_CALLED GradientRules gradient() const;
 };
 
 namespace detail {
@@ -305,6 +316,16 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
                     .writes = rule_of<Op, D, Types, Rule>::writes}...};
 };
 
+/// The rules of an operator for inputs with elements of T... on device D.
+template <class Op, class D, class... T>
+inline constexpr GradientRules gradient_rules{rules_of<Op, D, type_list<T...>, grad_rules_of<Op>>::value,
+                                              rules_of<Op, D, type_list<T...>, row_rules_of<Op>>::value};
+
+template <class Op>
+inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<>>;
+template <class Op>
+inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
+
 template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
@@ -316,11 +337,18 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .row_traits = &Op::row_traits,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
-                                                  .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
+                                                  .rules = has_rules<Op> ? &gradient_rules<Op, void> : nullptr,
                                                   .in_place = Op::in_place,
                                                   .each_read = Op::each_read};
 
 }  // namespace detail
+
+#ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it
+template <class>
+GradientRules op_kernel::gradient() const {
+    return rules == nullptr ? GradientRules{} : *rules;
+}
+#endif
 
 }  // namespace rowan::inline v0
 

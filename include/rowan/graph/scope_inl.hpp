@@ -109,7 +109,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
     auto op = std::make_unique<Operator>(
         Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
     op->same_rows =
-        !kernel.row_rules.empty() &&
+        kernel.has_row_rules &&
         std::ranges::all_of(specs, [](VarSpec const& s) { return s.type == VarType::LOD_TENSOR && !s.dims.empty(); }) &&
         !kernel.row_traits(op->attributes).sums_rows && kernel.row_inputs(specs, op->attributes) == 0b11;
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));

@@ -56,7 +56,8 @@ ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
     std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
     std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
-    auto const rules = gradient_rules(op);
+    auto const [all_rules, row_rules] = op.kernel->gradient();
+    auto const rules = row_rules.empty() || row_inputs(op) == 0 ? all_rules : row_rules;
     auto const needed = needed_rules(op, rules);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;

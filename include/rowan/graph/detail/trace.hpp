@@ -34,12 +34,6 @@ inline bool sums_rows(Operator const& op) {
     return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
 }
 
-/// The rules of its gradient for these specs, see row_rules_of.
-inline std::span<grad_kernel const> gradient_rules(Operator const& op) {
-    auto const rows = op.kernel->row_rules;
-    return rows.empty() || row_inputs(op) == 0 ? op.kernel->rules : rows;
-}
-
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
 void each_next(Operator const& op, F const& f) {
