@@ -262,6 +262,10 @@ compiled() {
 
     nm -C --defined-only "$folder/net.o" >"$folder/net.symbols"
     if grep -E 'kernel_of<|run_fixed|run_variadic|Holder<|AnyTrainer::|TrainerStep|TrainLoop|NetPredictor::|settings_of|GradientMaker|append_gradients|merge' "$folder/net.symbols"; then return 1; fi
+    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) tests/cost/infer.cpp -o "$folder/infer" $(pkg-config --libs rowan-compiled) -Wl,--gc-sections
+    "$folder/infer"
+    nm -C "$folder/infer" >"$folder/infer.symbols" # it only runs a net: no gradient, no optimizer
+    if grep -E '_grad_op|GradientMaker|AnyOptimizer|ParameterUpdate|LaneRule' "$folder/infer.symbols"; then return 1; fi
     clean cmake -S "$rowan/examples/use/compiled" -B "$folder/no_openmp" -DCMAKE_PREFIX_PATH="$prefix" -DROWAN_OPENMP=OFF
     clean cmake --build "$folder/no_openmp" --target app
     "$folder/no_openmp/app" | diff examples/use/app.out -

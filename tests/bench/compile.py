@@ -18,7 +18,7 @@ from machine import ROOT, processor
 
 HEADER_ONLY = ["-std=c++20", "-O2", "-fopenmp", f"-I{ROOT}/include"]
 COMPILED = [*HEADER_ONLY, "-DROWAN_COMPILED"]
-LIBRARY = [*COMPILED, "-fPIC", "-fvisibility=hidden"]
+LIBRARY = [*COMPILED, "-ffunction-sections", "-fdata-sections"]
 
 
 def run(command):
@@ -61,7 +61,7 @@ def main():
         for program in "infer", "server":
             compiled(cost / f"{program}.cpp", COMPILED)
         for program in "own", "infer", "server":
-            run([compiler, "-fopenmp", folder / f"{program}.o", library, "-lprotobuf-nanopb", "-o", folder / program])
+            run([compiler, "-fopenmp", folder / f"{program}.o", library, "-lprotobuf-nanopb", "-Wl,--gc-sections", "-o", folder / program])
             run(["strip", folder / program])
         for program in "own", "infer":
             if subprocess.run([folder / program], cwd=folder).returncode:

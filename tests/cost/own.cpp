@@ -64,7 +64,7 @@ struct arctan_op {
     }
 };
 
-using my_ops = rowan::forward_ops::with<arctan_op>;
+using my_ops = rowan::registry<rowan::fc_op, arctan_op>;  // those of the net: forward_ops::with would compile all for real
 
 int main() {
     auto predict = layer::apply<arctan_op>({}, layer::fc(layer::data<real>("x", {UNK, 1}), {.output_size = 1}));

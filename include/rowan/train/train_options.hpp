@@ -75,7 +75,7 @@ private:
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< a program that gives one compiles no other
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
     std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
@@ -141,7 +141,7 @@ struct TrainSettings {
 };
 template <class Device>
 TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
-    return {.optimizer = o.optimizer ? *o.optimizer : layer::OptimizerOn<Device>(layer::Sgd{}),
+    return {.optimizer = o.optimizer,
             .optimizers = {o.optimizers.begin(), o.optimizers.end()},
             .rates = o.rates,
             .clip = o.clip,
