@@ -22,9 +22,6 @@ namespace {
 using namespace rowan;
 using Bytes = std::vector<std::byte>;
 
-static_assert(detail::message<TensorDesc>::descriptor.field_count == 2);
-static_assert(detail::message<ProgramDesc>::descriptor.largest_tag == 4);
-
 template <class T>
 concept encodable = requires(T const& x, Bytes const& bytes) {
     encode(x);

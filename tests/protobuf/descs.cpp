@@ -9,13 +9,21 @@
 #include <string>
 #include <type_traits>
 
+// The kinds, by their names in rowan.proto.
+constexpr char const* kind_of(rowan::TensorDesc const&) { return "TensorDesc"; }
+constexpr char const* kind_of(rowan::LodTensorDesc const&) { return "LodTensorDesc"; }
+constexpr char const* kind_of(rowan::VarDesc const&) { return "VarDesc"; }
+constexpr char const* kind_of(rowan::OpDesc const&) { return "OpDesc"; }
+constexpr char const* kind_of(rowan::BlockDesc const&) { return "BlockDesc"; }
+constexpr char const* kind_of(rowan::ProgramDesc const&) { return "ProgramDesc"; }
+
 int main(int count, char** arguments) {
     if (count != 3) return 2;
     bool const write = std::string(arguments[1]) == "write";
     int bad = 0;
     descs::for_each([&](std::string const& name, auto const& desc) {
         using Desc = std::remove_cvref_t<decltype(desc)>;
-        std::string const path = std::string(arguments[2]).append("/").append(rowan::detail::message<Desc>::wire.name).append(".").append(name);
+        std::string const path = std::string(arguments[2]).append("/").append(kind_of(desc)).append(".").append(name);
         if (write) {
             auto const bytes = rowan::encode(desc);
             std::ofstream(path, std::ios::binary).write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

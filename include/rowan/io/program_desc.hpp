@@ -1,16 +1,13 @@
 // rowan/io/program_desc.hpp: ProgramDesc, a program as a protobuf message: blocks of variables and operators.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/io/attribute.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/var_desc.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <ostream>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -47,71 +44,9 @@ struct ProgramDesc {
 namespace detail {
 
 template <>
-struct message_rules<BlockDesc> : NoRules {
-    static void whole(BlockDesc const& block, std::uint64_t offset, std::string const& path) {
-        check_names(block.vars, &VarDesc::name, offset, path + ".vars");
-        for (std::size_t i = 0; i < block.ops.size(); ++i) {
-            message_rules<OpDesc>::whole(block.ops[i], offset, path + ".ops[" + std::to_string(i) + "]");
-        }
-    }
-};
-
+inline constexpr bool is_descriptor<BlockDesc> = true;
 template <>
-struct message_rules<ProgramDesc> : NoRules {
-    static void whole(ProgramDesc const& program, std::uint64_t offset, std::string const& path) {
-        auto const count = static_cast<std::int64_t>(program.blocks.size());
-        std::vector<std::size_t> depth(program.blocks.size(), 1);
-        for (std::size_t b = 0; b < depth.size(); ++b) {
-            auto const& block = program.blocks[b];
-            std::string const at = path + ".blocks[" + std::to_string(b) + "]";
-            auto const expect = [&](std::string const& field, std::int64_t value, std::int64_t low, std::int64_t end) {
-                if (value >= low && value < end) return;
-                throw FormatError(offset, at + field,
-                                  "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
-                                      std::to_string(end) + ")");
-            };
-            auto const self = static_cast<std::int64_t>(b);
-            expect(".idx", block.idx, self, self + 1);
-            expect(".parent_idx", block.parent_idx, b == 0 ? -1 : 0, self);
-            expect(".forward_block_idx", block.forward_block_idx, -1, count);
-            if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
-            if (depth[b] > ProgramDesc::max_depth) {
-                throw FormatError(offset, at,
-                                  "is in " + std::to_string(depth[b] - 1) + " enclosing blocks, expected fewer than " +
-                                      std::to_string(ProgramDesc::max_depth));
-            }
-            message_rules<BlockDesc>::whole(block, offset, at);
-            for (std::size_t i = 0; i < block.ops.size(); ++i) {
-                for (Attribute const& a : block.ops[i].attrs) {
-                    for (BlockIndex const inner : blocks_of(a)) {
-                        expect(".ops[" + std::to_string(i) + "].attrs." + a.name, inner.value, self + 1, count);
-                        auto& its = depth[static_cast<std::size_t>(inner.value)];
-                        its = std::max(its, depth[b] + 1);
-                    }
-                }
-            }
-        }
-    }
-};
-
-#define ROWAN_FIELDS(X, T)               \
-    X(T, REQUIRED, INT32, idx, 1)        \
-    X(T, REQUIRED, INT32, parent_idx, 2) \
-    X(T, REPEATED, MESSAGE, vars, 3)     \
-    X(T, REPEATED, MESSAGE, ops, 4)      \
-    X(T, OPTIONAL, INT32, forward_block_idx, 5)
-ROWAN_MESSAGE(BlockDesc, ROWAN_FIELDS)
-#undef ROWAN_FIELDS
-
-#define ROWAN_FIELDS(X, T) X(T, OPTIONAL, INT64, version, 1)
-ROWAN_MESSAGE(ProgramDesc::Version, ROWAN_FIELDS)
-#undef ROWAN_FIELDS
-
-#define ROWAN_FIELDS(X, T)             \
-    X(T, REPEATED, MESSAGE, blocks, 1) \
-    X(T, OPTIONAL, MESSAGE, version, 4)
-ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
-#undef ROWAN_FIELDS
+inline constexpr bool is_descriptor<ProgramDesc> = true;
 
 }  // namespace detail
 
@@ -125,8 +60,8 @@ std::string to_string(BlockDesc const& desc);
 /// cost     O(length of the text)
 std::string to_string(ProgramDesc const& desc);
 
-inline std::ostream& operator<<(std::ostream& out, BlockDesc const& desc) { return out << to_string(desc); }
-inline std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc) { return out << to_string(desc); }
+std::ostream& operator<<(std::ostream& out, BlockDesc const& desc);
+std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc);
 
 }  // namespace rowan::inline v0
 

@@ -1,16 +1,12 @@
 // rowan/io/var_desc.hpp: VarDesc, a variable as a protobuf message.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/op/var_spec.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include <iosfwd>
 #include <optional>
-#include <ostream>
 #include <string>
 
 namespace rowan::inline v0 {
@@ -30,41 +26,8 @@ struct VarDesc {
 
 namespace detail {
 
-/// "SELECTED_ROWS"; "" for an invalid number.
-inline std::string var_type_text(std::int64_t type) {
-    constexpr std::array names{"LOD_TENSOR", "SELECTED_ROWS", "TENSOR_ARRAY", "STEP_SCOPES"};
-    return type < 0 || type >= std::int64_t{names.size()} ? "" : names[static_cast<std::size_t>(type)];
-}
-
 template <>
-struct message_rules<VarDesc> : NoRules {
-    static void value(WireValue const& v, std::uint32_t tag) {
-        if (tag == 1) v.name();
-        if (tag == 2 && var_type_text(v.number).empty())
-            v.refuse("is " + std::to_string(v.number) + ", which is not a kind of variable");
-    }
-    static void all(WireSeen const& seen) {
-        std::int64_t const type = seen.number[1];
-        auto const only = [&](std::size_t field, char const* name, VarType of) {
-            if (seen.count[field] != 0 && type != static_cast<std::int64_t>(of)) {
-                seen.refuse(name, "is present, but the variable is of type " + var_type_text(type));
-            }
-        };
-        only(2, "lod_desc", VarType::LOD_TENSOR);
-        only(3, "selected_rows_desc", VarType::SELECTED_ROWS);
-        only(5, "tensor_array_desc", VarType::TENSOR_ARRAY);
-    }
-};
-
-#define ROWAN_FIELDS(X, T)                         \
-    X(T, REQUIRED, STRING, name, 1)                \
-    X(T, REQUIRED, ENUM, type, 2)                  \
-    X(T, OPTIONAL, MESSAGE, lod_desc, 3)           \
-    X(T, OPTIONAL, MESSAGE, selected_rows_desc, 4) \
-    X(T, OPTIONAL, BOOL, persistable, 5)           \
-    X(T, OPTIONAL, MESSAGE, tensor_array_desc, 6)
-ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
-#undef ROWAN_FIELDS
+inline constexpr bool is_descriptor<VarDesc> = true;
 
 }  // namespace detail
 
@@ -83,7 +46,7 @@ VarSpec spec_of(VarDesc const& desc);
 /// cost     O(length of the text)
 std::string to_string(VarDesc const& desc);
 
-inline std::ostream& operator<<(std::ostream& out, VarDesc const& desc) { return out << to_string(desc); }
+std::ostream& operator<<(std::ostream& out, VarDesc const& desc);
 
 }  // namespace rowan::inline v0
 

@@ -35,16 +35,9 @@
 #include <iterator>
 #include <span>
 
-#ifdef ROWAN_COMPILED
-extern "C" {
-extern char const rowan_needs_io_o__see_README;  // compiled/io.cpp defines it
-[[gnu::used, gnu::visibility("hidden")]] inline char const* const rowan_io_o = &rowan_needs_io_o__see_README;
-}
-#endif
-
 namespace rowan::inline v0::detail {
 
-/// Reads or writes one field: the callback of nanopb. Defined in rowan/io/message.hpp.
+/// Reads or writes one field: the callback of nanopb. Defined in rowan/io/message_inl.hpp.
 template <class T>
 bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* field);
 
