@@ -4,16 +4,38 @@
 #include <rowan/io/checkpoint.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/io/detail/write_checkpoint.hpp>
+#include <rowan/io/message_inl.hpp>
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void CheckpointHead::text(std::span<std::byte const> bytes) {
-    if (!std::in_range<std::uint32_t>(bytes.size()))
-        throw FormatError(bytes_.size(), "descriptor", "has " + std::to_string(bytes.size()) + " bytes, 2^32 or more");
-    number(static_cast<std::uint32_t>(bytes.size()));
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+ROWAN_FUNCTION bool Checkpoint::has(std::string const& name) const { return entries_.contains(name); }
+
+ROWAN_FUNCTION void Checkpoint::check_new(std::string const& name) const {
+    if (has(name)) throw GraphError("the checkpoint has a variable \"" + name + "\" already");
 }
 
-}  // namespace rowan::inline v0::detail
+ROWAN_FUNCTION void Checkpoint::add_entry(CheckpointEntry&& entry) {
+    static_cast<void>(encode(entry.desc));  // validates the name
+    entry.check();
+    std::string key = entry.desc.name;
+    entries_.emplace(std::move(key), std::move(entry));
+}
+
+ROWAN_FUNCTION CheckpointEntry const& Checkpoint::entry(std::string const& name) const {
+    auto const at = entries_.find(name);
+    if (at == entries_.end()) throw GraphError("the checkpoint has no variable \"" + name + "\"");
+    return at->second;
+}
+
+namespace detail {
+
+ROWAN_TEMPLATE(std::uint64_t write_checkpoint<PosixFiles>(Cpu, Checkpoint const&, std::optional<std::uint64_t>,
+                                                          std::string const&, ElementPieces const&, std::string const&))
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
 
 #endif

@@ -18,6 +18,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+ROWAN_IF_CALLED void check_key_rank(std::string const& name, std::size_t rank);
+
 /// Keys as a variable: numbers as std::int64_t, strings as sequences of bytes.
 template <class Key>
 struct KeyVariable {
@@ -29,14 +31,10 @@ struct KeyVariable {
         return numbers;
     }
     static std::vector<Key> keys(std::string const& name, type const& numbers) {
-        check_rank(name, numbers.shape().size());
+        check_key_rank(name, numbers.shape().size());
         std::vector<Key> keys(numbers.size());
         for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Key>(numbers.data()[i]);
         return keys;
-    }
-
-    static void check_rank(std::string const& name, std::size_t rank) {
-        if (rank != 1) throw ShapeError(name, "of rank " + std::to_string(rank), "rank 1");
     }
 };
 
@@ -44,45 +42,13 @@ template <>
 struct KeyVariable<std::string> {
     using type = LoDTensor<std::uint8_t>;
 
-    static type of(std::vector<std::string> const& keys) {
-        std::vector<std::int64_t> lengths;
-        std::vector<std::uint8_t> bytes;
-        for (std::string const& key : keys) {
-            lengths.push_back(static_cast<std::int64_t>(key.size()));
-            bytes.insert(bytes.end(), key.begin(), key.end());
-        }
-        return {Tensor<std::uint8_t>(bytes), Lod::from_lengths({lengths})};
-    }
-    static std::vector<std::string> keys(std::string const& name, type const& bytes) {
-        KeyVariable<std::int64_t>::check_rank(name, bytes.value().shape().size());
-        if (bytes.lod().levels() != 1)
-            throw ShapeError(name, std::to_string(bytes.lod().levels()) + " levels of sequences", "1");
-        std::vector<std::string> keys;
-        auto const at = bytes.lod()[0];
-        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-            auto const* const first = bytes.value().data();
-            keys.emplace_back(first + at[i], first + at[i + 1]);
-        }
-        return keys;
-    }
+    ROWAN_IF_CALLED static type of(std::vector<std::string> const& keys);
+    ROWAN_IF_CALLED static std::vector<std::string> keys(std::string const& name, type const& bytes);
 };
 
 /// Uses as a variable: count and step of each.
-inline Tensor<std::int64_t> use_variable(std::vector<KeyUses> const& uses) {
-    auto numbers = Tensor<std::int64_t>::from_shape({uses.size(), 2});
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-        numbers.row(i)[0] = uses[i].count;
-        numbers.row(i)[1] = uses[i].step;
-    }
-    return numbers;
-}
-inline std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers) {
-    auto const& shape = numbers.shape();
-    if (shape.size() != 2 || shape[1] != 2) throw ShapeError(name + ".shape()", shape_text(shape), "[n, 2]");
-    std::vector<KeyUses> uses(shape[0]);
-    for (std::size_t i = 0; i < uses.size(); ++i) uses[i] = {numbers.row(i)[0], numbers.row(i)[1]};
-    return uses;
-}
+ROWAN_IF_CALLED Tensor<std::int64_t> use_variable(std::vector<KeyUses> const& uses);
+ROWAN_IF_CALLED std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers);
 
 template <class T, class Key, class Value>
 void add_keyed_table(Checkpoint& checkpoint, std::string const& name, KeyedTable<T, Key> const& table,
@@ -170,3 +136,5 @@ void load_keyed_table(File const& file, std::string const& name, KeyedTable<T, K
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/keyed_table_inl.hpp>

@@ -41,7 +41,7 @@ ROWAN_CALLED_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedL
         if (size != want) throw ShapeError(name, std::to_string(size), std::to_string(want));
     };
     auto const keys = record(list.keys);
-    KeyVariable<std::int64_t>::check_rank(list.keys, keys.tensor().dims.size());
+    check_key_rank(list.keys, keys.tensor().dims.size());
     if (list.strings && keys.levels() != 1)
         throw ShapeError(list.keys, std::to_string(keys.levels()).append(" levels of sequences"), "1");
     auto const size = keys.sections[0].bytes / sizeof(std::int64_t) - (list.strings ? 1 : 0);

@@ -9,7 +9,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,68 +24,14 @@ constexpr void check_paddle_type() {
                   "rowan::save_paddle, load_paddle: Paddle has no such element type; save_model takes any");
 }
 
-template <class Reader>
-void read_paddle_version(Reader& in, char const* field) {
-    std::uint64_t const at = in.position();
-    auto const version = in.template number<std::uint32_t>(field);
-    if (version != 0) throw FormatError(at, field, "is " + std::to_string(version) + ", supported is 0");
-}
-
-/// Reads `count` numbers.
-/// errors   FormatError if fewer bytes are left, before anything is allocated
-template <class Reader>
-Tensor<std::int64_t> read_paddle_numbers(Reader& in, char const* field, std::uint64_t count) {
-    if (count > in.left() / 8) {
-        throw FormatError(in.position(), field,
-                          "are " + std::to_string(count) + " numbers of 8 bytes, but " + std::to_string(in.left()) +
-                              " bytes are left");
-    }
-    auto numbers = Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(count)});
-    read_elements(in, field, std::span(numbers.data(), numbers.size()));
-    return numbers;
-}
+// A Reader is a ByteReader or a FileReader.
 
 template <class Reader>
-Lod read_paddle_lod(Reader& in) {
-    read_paddle_version(in, "the LoD's version");
-    std::uint64_t const at = in.position();
-    auto const levels = in.template number<std::uint64_t>("the number of LoD levels");
-    if (levels > Lod::max_levels)
-        throw FormatError(at, "the number of LoD levels",
-                          "is " + std::to_string(levels) + ", more than " + std::to_string(Lod::max_levels));
-    std::vector<Tensor<std::int64_t>> offsets;
-    while (offsets.size() < levels) {
-        std::string const field = "the size of LoD level " + std::to_string(offsets.size());
-        std::uint64_t const here = in.position();
-        auto const bytes = in.template number<std::uint64_t>(field.c_str());
-        if (bytes == 0 || bytes % 8 != 0)
-            throw FormatError(here, field, "is " + std::to_string(bytes) + ", which is not a positive multiple of 8");
-        offsets.push_back(read_paddle_numbers(in, "the LoD's offsets", bytes / 8));
-    }
-    return Lod(offsets);
-}
+Lod read_paddle_lod(Reader& in);
 
 /// Reads element type and dims, which must not be negative.
 template <class Reader>
-TensorDesc read_paddle_desc(Reader& in) {
-    constexpr std::int32_t most = 1024;  // 8 dims need 90 bytes
-    read_paddle_version(in, "the tensor's version");
-    std::uint64_t const at = in.position();
-    auto const size = in.template number<std::int32_t>("the descriptor's size");
-    if (size < 0 || size > most)
-        throw FormatError(at, "the descriptor's size",
-                          "is " + std::to_string(size) + ", which is not in [0, " + std::to_string(most) + "]");
-    std::array<std::byte, most> room;
-    auto const bytes = std::span(room).first(static_cast<std::size_t>(size));
-    in.read("the descriptor", bytes);
-    auto desc = decode<TensorDesc>(bytes, at + 4);
-    for (std::size_t i = 0; i < desc.dims.size(); ++i) {
-        if (desc.dims[i] < 0)
-            throw FormatError(at + 4, "dims[" + std::to_string(i) + "]",
-                              "is " + std::to_string(desc.dims[i]) + ", which is negative");
-    }
-    return desc;
-}
+TensorDesc read_paddle_desc(Reader& in);
 
 template <class T, class Reader>
 Tensor<T> read_paddle_elements(Reader& in, TensorDesc const& desc) {
@@ -106,16 +51,7 @@ struct PaddleRows {
 };
 
 template <class Reader>
-PaddleRows read_paddle_rows(Reader& in) {
-    read_paddle_version(in, "the version of SelectedRows");
-    auto const count = in.template number<std::uint64_t>("the number of rows");
-    auto rows = read_paddle_numbers(in, "the rows", count);
-    std::uint64_t const at = in.position();
-    auto const height = in.template number<std::int64_t>("the height");
-    if (height < 0) throw FormatError(at, "the height", "is " + std::to_string(height) + ", which is negative");
-    check_ids(Cpu{}, "rows", rows, height);
-    return {height, std::move(rows)};
-}
+PaddleRows read_paddle_rows(Reader& in);
 
 void check_paddle_lod(std::uint64_t position, TensorDesc const& desc, Lod const& lod);
 
