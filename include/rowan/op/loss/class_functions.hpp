@@ -8,14 +8,24 @@
 #include <concepts>
 #include <cstdint>
 #include <tuple>
+#include <type_traits>
 
 namespace rowan::inline v0 {
+
+class HuffmanTree;
 
 namespace detail {
 
 /// An element type of labels: that of class numbers, or that of probabilities, which is T.
 template <class L, class T>
 concept label_of = id_type<L> || std::same_as<L, T>;
+
+/// hierarchical_softmax and its gradient, beside negative_sampling.
+struct tree_loss;
+template <>
+struct operator_named<tree_loss> {
+    using type = negative_sampling_op;
+};
 
 }  // namespace detail
 
@@ -313,6 +323,36 @@ std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> sampled_softmax_grad(
     return detail::run_of<detail::backward_of<sampled_softmax_op>,
                           std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>>>(exec, x, w, b, label, ids, saved,
                                                                                    out_grad, options);
+}
+
+/// For each row x[r], -log of the probability of its label in a tree: Σ log(1 + exp(±x[r] · w[node])) over the nodes on the
+/// path to the label, with - where the path goes on to the first child, or the mean or sum of these. If x has levels, label
+/// i is that of all rows of sequence i. Morin, Bengio: Hierarchical Probabilistic Neural Network Language Model, 2005.
+/// The second result are the slopes of the terms, which the gradients need.
+/// shapes   x [n, width], w [tree.nodes(), width], label [n], or with levels [sequences] -> [1], or [n] without reduction,
+///          and [number of terms]
+/// errors   ShapeError if the shapes do not match; IndexError if a label is not in [0, tree.classes())
+/// cost     as negative_sampling, with as many ids as there are nodes on the path: about log2 of the classes
+template <class T>
+std::tuple<Tensor<T>, Tensor<T>> hierarchical_softmax(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                      HuffmanTree const& tree, std::type_identity_t<Ids<>> label,
+                                                      LossOptions const& options = {}) {
+    return detail::run_of<detail::tree_loss, std::tuple<Tensor<T>, Tensor<T>>>(exec, x, w, tree, label, options);
+}
+
+/// The gradients of x, and of w with a row for each node of the path of each label.
+/// shapes   x, w, label and saved as in hierarchical_softmax, out_grad like the loss -> that of x, and a SelectedRows of
+///          the shape of w
+/// errors   as hierarchical_softmax; ShapeError if saved or out_grad has another shape
+/// cost     as negative_sampling_grad
+template <class T>
+std::tuple<Tensor<T>, SelectedRows<T>> hierarchical_softmax_grad(Cpu const& exec, LoDTensor<T> const& x,
+                                                                 Tensor<T> const& w, HuffmanTree const& tree,
+                                                                 std::type_identity_t<Ids<>> label,
+                                                                 Tensor<T> const& saved, Tensor<T> const& out_grad,
+                                                                 LossOptions const& options = {}) {
+    return detail::run_of<detail::tree_loss, std::tuple<Tensor<T>, SelectedRows<T>>>(exec, x, w, tree, label, saved,
+                                                                                     out_grad, options);
 }
 
 }  // namespace rowan::inline v0

@@ -4,14 +4,41 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/op/detail/run_of.hpp>
 #include <rowan/op/table/declared.hpp>
+#include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/row_store.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// update_bags, beside embedding_bags.
+struct bags_update;
+template <>
+struct operator_named<bags_update> {
+    using type = embedding_bags_op;
+};
+
+/// A step of update_bags.
+template <class T>
+using BagStep = std::function<void(Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&)>;
+
+template <class T, class I, class F>
+void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const* weight,
+                 Tensor<T> const& out_grad, F const& update, Pooling pool) {
+    static_assert(
+        std::is_invocable_v<F const&, Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&>,
+        "rowan::update_bags: the step must take (Cpu, std::size_t table, RowPlan<> const&, Tensor<T> const&)");
+    run_of<bags_update, void>(exec, tables, ids, weight, out_grad, BagStep<T>(std::cref(update)), pool);
+}
+
+}  // namespace detail
 
 /// The rows of a table that ids name, as gather. The rows of `padding_id` are zeros, whatever the table contains, and
 /// ids that the table does not have read the row `unknown`.
@@ -176,6 +203,33 @@ std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
     return detail::run_of<detail::backward_of<embedding_bags_op>,
                           std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>>>(exec, tables, ids, weight,
                                                                                      out_grad, pool);
+}
+
+/// Calls update(exec, t, plan, grad) once for each table: the backward pass of embedding_bags, with a step of any
+/// optimizer. `plan` has the rows of table t that the bags name, and `grad` the gradient of its bags, so that no
+/// gradient of the single rows is made; that is made, of one table for each thread, for max and with weights:
+///     update_bags(exec, tables, ids, out_grad, [&](Cpu e, std::size_t t, RowPlan<> const& plan, auto const& grad) {
+///         rowwise_adagrad(e, plan, tables[t], moments[t], grad);
+///     });
+/// The parameters have the bits of a step with embedding_bag_grad.
+/// shapes   out_grad of the shape that embedding_bags returns
+/// requires tables do not share memory, and update may be called for several tables at the same time, unless
+///          exec.threads is 1
+/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; std::bad_alloc or the
+///          first error of update, after which it is called for no more tables
+/// cost     a sort of the ids, one read and a copy of out_grad, and the cost of update; tables are divided among threads if there
+///          are as many, else update is passed the threads; for max and with weights also embedding_bag_grad
+template <class T, id_type I, class F>
+void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,
+                 F const& update, Pooling pool = Pooling::sum) {
+    Tensor<T> const* const none = nullptr;
+    detail::update_bags(exec, tables, ids, none, out_grad, update, pool);
+}
+template <class T, id_type I, class F>
+void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
+                 std::type_identity_t<Tensor<T>> const& weight, std::type_identity_t<Tensor<T>> const& out_grad,
+                 F const& update, Pooling pool = Pooling::sum) {
+    detail::update_bags(exec, tables, ids, &weight, out_grad, update, pool);
 }
 
 }  // namespace rowan::inline v0
