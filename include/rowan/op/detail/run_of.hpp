@@ -25,6 +25,7 @@ struct function_of;
 template <class Op>
 struct backward_of;
 
+/// The operator that a function is of, or beside which it is.
 template <class Op>
 struct operator_named {
     using type = Op;
@@ -34,7 +35,7 @@ struct operator_named<backward_of<Op>> {
     using type = Op;
 };
 
-/// The element type of an argument; void of one that is no tensor.
+/// The element type of an argument; void of one that has none.
 template <class Argument>
 struct argument_element {
     using type = void;
@@ -55,12 +56,16 @@ template <class T>
 struct argument_element<RowStore<T>> {
     using type = T;
 };
+template <class T>
+struct argument_element<std::type_identity<T>> {  // of the result
+    using type = std::conditional_t<is_compiled_element<T>, void, T>;
+};
 template <class V, class A>
 struct argument_element<std::vector<V, A>> : argument_element<V> {};
 template <class V, std::size_t n>
 struct argument_element<std::span<V const, n>> : argument_element<V> {};
 
-/// Whether a function on elements of E takes arguments with elements of T... or without: other ones are integers.
+/// Whether a function on elements of E takes arguments with elements of T..., of which others are integers or masks.
 template <class E, class... T>
 inline constexpr bool are_elements_beside = ((std::is_void_v<T> || std::is_same_v<T, E> ||
                                               std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::int32_t> ||
@@ -75,9 +80,17 @@ inline constexpr bool reads_elements = [] {
     return false;
 }();
 
+/// Whether an operator on elements of E has functions of arguments with elements of T...
 template <class Op, class E, class... T>
-inline constexpr bool has_function_of = takes_elements<Op, E>&& are_elements_beside<E, T...> &&
-                                        (!reads_elements<Op> || (std::is_same_v<T, E> || ...));
+inline constexpr bool has_function_of = [] {
+    if constexpr (!takes_elements<Op, E>) {
+        return false;
+    } else if constexpr (reads_elements<Op> && !(std::is_same_v<T, E> || ...)) {
+        return false;
+    } else {
+        return are_elements_beside<E, T...>;
+    }
+}();
 
 /// Whether the compiled library has the functions of an operator for arguments with elements of T...
 template <class Op, class... T>

@@ -15,7 +15,8 @@ namespace rowan::inline v0 {
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
                     bool transpose_y = false) {
-    return detail::run_of<matmul_op, Tensor<T, D>>(exec, x, y, transpose_x, transpose_y);
+    return detail::run_of<matmul_op, Tensor<T, D>>(
+        exec, x, y, MatmulOptions{.transpose_x = transpose_x, .transpose_y = transpose_y});
 }
 template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
@@ -24,7 +25,7 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
 }
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
-    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
+    return detail::run_of<matmul_op, Tensor<T, D>>(exec, x, y, options);
 }
 template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {

@@ -17,9 +17,8 @@ namespace rowan::inline v0 {
 template <>
 struct detail::function_of<matmul_op> {
     template <class T, class D>
-    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x,
-                            bool transpose_y) {
-        return batched_product(exec, x, transpose_x, y, transpose_y);
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
+        return batched_product(exec, x, options.transpose_x, y, options.transpose_y);
     }
 };
 
@@ -76,7 +75,7 @@ struct matmul_op : detail::declared<matmul_op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
-        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+        return detail::run_of<matmul_op, Tensor<T, D>>(exec, x, y, options);
     }
 };
 

@@ -103,7 +103,7 @@ struct detail::function_of<argmin_op> {
 };
 
 /// See argmax and argmin.
-template <class Op, bool greatest>
+template <class Op>
 struct arg_extreme_op : detail::declared<Op> {
     static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -125,11 +125,11 @@ struct arg_extreme_op : detail::declared<Op> {
 
     template <class T, class D>
     static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-        return detail::find_extrema<greatest>(exec, x, options);
+        return detail::run_of<Op, Tensor<std::int64_t, D>>(exec, x, options);
     }
 };
 
-struct argmax_op : arg_extreme_op<argmax_op, true> {};   ///< See argmax.
-struct argmin_op : arg_extreme_op<argmin_op, false> {};  ///< See argmin.
+struct argmax_op : arg_extreme_op<argmax_op> {};  ///< See argmax.
+struct argmin_op : arg_extreme_op<argmin_op> {};  ///< See argmin.
 
 }  // namespace rowan::inline v0
