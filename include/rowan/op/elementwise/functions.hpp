@@ -125,6 +125,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
     return detail::run_of<clip_op, Tensor<T, D>>(exec, x, options);
 }
 template <class X>
@@ -231,6 +232,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
                                                           std::uint64_t seed, bool training = true) {
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
     return detail::run_of<dropout_op, std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>>>(exec, x, probability, seed,
                                                                                          training);
 }

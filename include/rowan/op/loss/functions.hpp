@@ -22,28 +22,30 @@ namespace rowan::inline v0 {
 //          `weights[3] is nan`; ValueError if pos_weight is negative or not finite
 
 /// Declares the loss f with weights of rows, with and without an execution.
-#define ROWAN_WEIGHTED_LOSS(f, Options)                                                           \
-    template <class T, device D, std::same_as<Tensor<T, D>> W>                                    \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights, \
-                   Options const& options = {}) {                                                 \
-        return detail::run_of<weighted_##f##_op, Tensor<T, D>>(exec, x, y, weights, options);     \
-    }                                                                                             \
-    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                           \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights, \
-                        Options const& options = {}) {                                            \
-        return f(x.device(), x, y, weights, options);                                             \
+#define ROWAN_WEIGHTED_LOSS(f, Options)                                                                              \
+    template <class T, device D, std::same_as<Tensor<T, D>> W>                                                       \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights,                    \
+                   Options const& options = {}) {                                                                    \
+        static_assert(floating_element<T>, "rowan: this loss needs x and y of a floating-point type: convert them"); \
+        return detail::run_of<weighted_##f##_op, Tensor<T, D>>(exec, x, y, weights, options);                        \
+    }                                                                                                                \
+    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                                              \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights,                    \
+                        Options const& options = {}) {                                                               \
+        return f(x.device(), x, y, weights, options);                                                                \
     }
 
 /// Declares the loss f, with and without an execution, and the same with weights.
-#define ROWAN_LOSS(f, Options)                                                                                 \
-    template <class T, device D>                                                                               \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
-        return detail::run_of<f##_op, Tensor<T, D>>(exec, x, y, options);                                      \
-    }                                                                                                          \
-    template <class T, class Device>                                                                           \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
-        return f(x.device(), x, y, options);                                                                   \
-    }                                                                                                          \
+#define ROWAN_LOSS(f, Options)                                                                                       \
+    template <class T, device D>                                                                                     \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) {       \
+        static_assert(floating_element<T>, "rowan: this loss needs x and y of a floating-point type: convert them"); \
+        return detail::run_of<f##_op, Tensor<T, D>>(exec, x, y, options);                                            \
+    }                                                                                                                \
+    template <class T, class Device>                                                                                 \
+    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) {       \
+        return f(x.device(), x, y, options);                                                                         \
+    }                                                                                                                \
     ROWAN_WEIGHTED_LOSS(f, Options)
 
 /// (x - y)² / 2 where |x - y| <= delta, else delta · (|x - y| - delta / 2): the mean over all elements, or by

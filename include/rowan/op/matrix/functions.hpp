@@ -91,6 +91,7 @@ Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> dot_interaction(D const& exec, Tensor<T, D> const& x, DotInteractionOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::dot_interaction: x must have a floating-point type");
     return detail::run_of<dot_interaction_op, Tensor<T, D>>(exec, x, options);
 }
 template <class T, class Device>

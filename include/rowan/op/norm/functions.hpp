@@ -17,6 +17,7 @@ namespace rowan::inline v0 {
 ///          result may be transposed if the axis is not the last one; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     return detail::run_of<softmax_op, Tensor<T, D>>(exec, x, options);
 }
 template <class T, class Device>
@@ -48,6 +49,7 @@ Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> c
 /// cost     as softmax
 template <class T, device D>
 Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::log_softmax: x must have a floating-point type: convert it");
     return detail::run_of<log_softmax_op, Tensor<T, D>>(exec, x, options);
 }
 template <class T, class Device>
@@ -84,6 +86,7 @@ Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Devic
 template <class T, device D>
 Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
                         LayerNormOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
     return detail::run_of<layer_norm_op, Tensor<T, D>>(exec, x, scale, shift, options);
 }
 
@@ -94,6 +97,7 @@ Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const
 /// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
 template <class T, device D>
 Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::layer_norm: x must have a floating-point type: convert it");
     return detail::run_of<layer_norm_op, Tensor<T, D>>(exec, x, options);
 }
 template <class T, class Device>
@@ -126,6 +130,7 @@ std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, T
                                                                 Tensor<T, D> const& scale, Tensor<T, D> const& shift,
                                                                 Tensor<M, D> const& mean, Tensor<M, D> const& variance,
                                                                 BatchNormAttributes const& options, bool training) {
+    static_assert(floating_element<T>, "rowan::batch_norm: x must have a floating-point type: convert it");
     return detail::run_of<batch_norm_op, std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>>>(
         exec, x, scale, shift, mean, variance, options, training);
 }

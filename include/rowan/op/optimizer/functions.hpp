@@ -20,6 +20,7 @@ namespace rowan::inline v0 {
 ///          device, because the host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
     return detail::run_of<clip_by_norm_op, Tensor<T, D>>(exec, x, options);
 }
 
