@@ -4,6 +4,7 @@
 #include <rowan/core/fields.hpp>
 #include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/elementwise/full.hpp>
+#include <rowan/op/functions.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/loss/class_sampler.hpp>

@@ -9,8 +9,12 @@
 #include <rowan/io/npy.hpp>
 #include <rowan/io/npy_folder.hpp>
 #include <rowan/layer.hpp>
-#include <rowan/op.hpp>
+#include <rowan/op/functions.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 #include <rowan/train.hpp>
 #include <rowan/version.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/op.hpp>
+#endif

@@ -1,5 +1,6 @@
 // rowan/compiled/gradients_double.cpp: the compiled library's gradients for double.
 #ifndef ROWAN_COMPILING_OPERATORS
+#define ROWAN_COMPILING_GRADIENTS
 #define ROWAN_UNTYPED_FUNCTIONS_ELSEWHERE  // in gradients_float.cpp
 #endif
 #include <rowan/compiled/operators.hpp>

@@ -1,4 +1,7 @@
 // rowan/compiled/gradients_float.cpp: the compiled library's gradients for float.
+#ifndef ROWAN_COMPILING_OPERATORS
+#define ROWAN_COMPILING_GRADIENTS
+#endif
 #include <rowan/compiled/operators.hpp>
 
 namespace rowan::inline v0::detail {

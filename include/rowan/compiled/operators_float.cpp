@@ -2,6 +2,7 @@
 #ifndef ROWAN_COMPILING_OPERATORS
 #define ROWAN_COMPILING_OPERATORS
 #endif
+#include <rowan/compiled/functions.hpp>
 #include <rowan/compiled/operators.hpp>
 
 #include <cstdint>
@@ -21,6 +22,8 @@ constexpr bool all_are_builtin(type_list<Op...>) {
 static_assert(all_are_builtin(listed_ops{}), "rowan: an operator of listed_ops is not the Self of its builtin_op");
 
 [[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
+
+[[gnu::used]] static void functions_of_float(Cpu exec, Tensor<float> const& x) { call_functions(exec, x); }
 
 using Untyped = std::vector<std::tuple<decltype(op_kernel::infer), decltype(op_kernel::row_inputs), decltype(op_kernel::row_output),
                                        decltype(op_kernel::row_traits), decltype(op_kernel::normal)>>;

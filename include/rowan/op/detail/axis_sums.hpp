@@ -13,22 +13,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
-    std::array<bool, 8> in{};
-    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
-    auto const dims = static_cast<std::int64_t>(rank);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
-        for (std::size_t k = 0; k < i; ++k) {
-            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
-        }
-        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
-    }
-    return in;
-}
-
 /// The shape after a reduction along the axes for which `reduced` is true.
 template <class Shape>
 constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {

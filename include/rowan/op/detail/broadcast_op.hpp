@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/joined_name.hpp>
+#include <rowan/op/detail/run_of.hpp>
 #include <rowan/op/elementwise/declared.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -16,6 +17,16 @@ namespace detail {
 /// g
 struct same_gradient {
     ROWAN_FORMULA V operator()(V const&, V const&, V const& g) const { return g; }
+};
+
+/// The function of a broadcast_op.
+template <class Formula>
+struct broadcast_function {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                            BroadcastOptions const& options) {
+        return zip_broadcast(exec, Formula{}, x, y, options.axis);
+    }
 };
 
 struct broadcast_grad_x_suffix {
@@ -67,7 +78,7 @@ struct broadcast_op : detail::declared<Op> {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                             BroadcastOptions const& options = {}) {
-        return detail::zip_broadcast(exec, Formula{}, x, y, options.axis);
+        return detail::run_of<Op, Tensor<T, D>>(exec, x, y, options);
     }
 };
 

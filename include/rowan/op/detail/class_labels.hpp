@@ -6,6 +6,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -14,10 +15,6 @@
 #include <span>
 
 namespace rowan::inline v0::detail {
-
-/// An element type of labels: that of class numbers, or that of probabilities, which is T.
-template <class L, class T>
-concept label_of = id_type<L> || std::same_as<L, T>;
 
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {

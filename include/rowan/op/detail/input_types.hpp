@@ -60,7 +60,7 @@ inline constexpr bool takes_list = requires {
 template <class Op, class... Slot>
 constexpr std::array<bool, sizeof...(Slot)> elements_in(slots<Slot...>) {
     std::size_t i = 0;
-    auto const levels = [&] { return (level_inputs_of<Op> >> i++ & 1) != 0; };
+    [[maybe_unused]] auto const levels = [&] { return (level_inputs_of<Op> >> i++ & 1) != 0; };
     return {(!levels() && holds_of<Slot> == Holds::elements)...};
 }
 

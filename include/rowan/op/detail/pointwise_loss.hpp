@@ -8,6 +8,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/declared.hpp>
+#include <rowan/op/loss/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -282,6 +283,23 @@ Tensor<T, D> pointwise_loss_grad(D const& exec, Tensor<T, D> const& x, Tensor<T,
     return grad;
 }
 
+/// The functions of a loss without and with weights.
+template <class Formula>
+struct loss_function {
+    using options = typename Formula::options;
+
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, options const& given) {
+        Tensor<T, D> const* const no_weights = nullptr;
+        return pointwise_loss<Formula>(exec, x, y, no_weights, given);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& weights,
+                            options const& given) {
+        return pointwise_loss<Formula>(exec, x, y, &weights, given);
+    }
+};
+
 struct grad_y_suffix {
     static constexpr std::string_view name = "_grad_y";
 };
@@ -324,8 +342,7 @@ struct pointwise_loss_op : detail::declared<Op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, attributes const& a) {
-        Tensor<T, D> const* const no_weights = nullptr;
-        return detail::pointwise_loss<Formula>(exec, x, y, no_weights, a);
+        return detail::run_of<Op, Tensor<T, D>>(exec, x, y, a);
     }
 };
 
@@ -382,7 +399,7 @@ struct weighted_loss_op : detail::declared<Op> {
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Tensor<T, D> const& weights,
                             attributes const& a) {
-        return detail::pointwise_loss<Formula>(exec, x, y, &weights, a);
+        return detail::run_of<Op, Tensor<T, D>>(exec, x, y, weights, a);
     }
 
     /// The gradient of x, and that of y if the loss depends on their difference. The weights have none.
@@ -404,31 +421,15 @@ struct weighted_loss_op : detail::declared<Op> {
 
 }  // namespace rowan::inline v0
 
-/// Defines the loss f with weights of rows, with and without an execution, and its operator, from detail::f_formula.
-#define ROWAN_WEIGHTED_LOSS(f, Options)                                                                    \
+/// Defines the operator of the loss f with weights of rows from detail::f_formula.
+#define ROWAN_WEIGHTED_LOSS_OP(f)                                                                          \
     struct weighted_##f##_op : weighted_loss_op<weighted_##f##_op, detail::f##_formula> {}; /**< See f. */ \
-    template <class T, device D, std::same_as<Tensor<T, D>> W>                                             \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, W const& weights,          \
-                   Options const& options = {}) {                                                          \
-        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, &weights, options);                 \
-    }                                                                                                      \
-    template <class T, class Device, std::same_as<Tensor<T, Device>> W>                                    \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, W const& weights,          \
-                        Options const& options = {}) {                                                     \
-        return f(x.device(), x, y, weights, options);                                                      \
-    }
+    template <>                                                                                            \
+    struct detail::function_of<weighted_##f##_op> : detail::loss_function<detail::f##_formula> {};
 
-/// Defines the loss f, with and without an execution, and its operator f_op, from detail::f_formula and its options; and
-/// the same with weights.
-#define ROWAN_LOSS(f, Options)                                                                                 \
-    struct f##_op : pointwise_loss_op<f##_op, detail::f##_formula> {}; /**< See f. */                          \
-    template <class T, device D>                                                                               \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, Options const& options = {}) { \
-        Tensor<T, D> const* const no_weights = nullptr;                                                        \
-        return detail::pointwise_loss<detail::f##_formula>(exec, x, y, no_weights, options);                   \
-    }                                                                                                          \
-    template <class T, class Device>                                                                           \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, Tensor<T, Device> const& y, Options const& options = {}) { \
-        return f(x.device(), x, y, options);                                                                   \
-    }                                                                                                          \
-    ROWAN_WEIGHTED_LOSS(f, Options)
+/// Defines the operators of the loss f, without and with weights, whose functions losses of functions.hpp declares.
+#define ROWAN_LOSS_OP(f)                                                                \
+    struct f##_op : pointwise_loss_op<f##_op, detail::f##_formula> {}; /**< See f. */   \
+    template <>                                                                         \
+    struct detail::function_of<f##_op> : detail::loss_function<detail::f##_formula> {}; \
+    ROWAN_WEIGHTED_LOSS_OP(f)

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 #include <algorithm>
 #include <span>
@@ -33,6 +34,15 @@ template <class Rule, class T, class D>
 Tensor<T, D> fold_along(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
     return fold_along<Rule>(exec, x, options.axes, options.keep_dims);
 }
+
+/// The function of a reduce_op.
+template <class Rule>
+struct reduce_function {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options) {
+        return fold_along<Rule>(exec, x, options);
+    }
+};
 
 /// Its gradient; `out`, the result, is used if Rule::reads_out.
 template <class Rule, class T, class D>
@@ -87,7 +97,7 @@ struct reduce_op : detail::declared<Op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-        return detail::fold_along<Rule>(exec, x, options);
+        return detail::run_of<Op, Tensor<T, D>>(exec, x, options);
     }
 
     /// The gradient of x. Of a sum: each element gets the gradient of its sum; of a mean: its share. Of a
@@ -109,14 +119,8 @@ struct reduce_op : detail::declared<Op> {
 
 }  // namespace rowan::inline v0
 
-/// Defines the reduction f along axes, with and without an execution, and its operator f_op, from a rule in detail.
-#define ROWAN_REDUCTION(f, rule)                                                              \
-    struct f##_op : reduce_op<f##_op, detail::rule> {}; /**< See f. */                        \
-    template <class T, device D>                                                              \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) { \
-        return detail::fold_along<detail::rule>(exec, x, options);                            \
-    }                                                                                         \
-    template <class T, class Device>                                                          \
-    Tensor<T, Device> f(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {      \
-        return f(x.device(), x, options);                                                     \
-    }
+/// Defines the operator f_op from a rule in detail, whose function functions.hpp declares.
+#define ROWAN_REDUCE_OP(f, rule)                                       \
+    struct f##_op : reduce_op<f##_op, detail::rule> {}; /**< See f. */ \
+    template <>                                                        \
+    struct detail::function_of<f##_op> : detail::reduce_function<detail::rule> {};

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/class_rows.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/run_of.hpp>
 #include <rowan/op/detail/softmax_formulas.hpp>
 #include <rowan/op/norm/declared.hpp>
 #include <rowan/op/operator.hpp>
@@ -67,7 +68,7 @@ struct softmax_rows_grad_op
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
                             SoftmaxOptions const& options = {}) {
-        return softmax_rows_grad<Rule>(exec, out, out_grad, options);
+        return run_of<backward_of<Op>, Tensor<T, D>>(exec, out, out_grad, options);
     }
 };
 
@@ -87,7 +88,7 @@ struct softmax_rows_op : declared<Op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-        return softmax_rows<Rule>(exec, x, options);
+        return run_of<Op, Tensor<T, D>>(exec, x, options);
     }
 };
 

@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -58,15 +59,15 @@ constexpr void check_options(Options const& options) {
     if constexpr (requires { Formula::check(options); }) Formula::check(options);
 }
 
-/// The formula of an operator applied to every element.
-template <class Op, class D, class T>
-Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, attributes_of<Op> const& options = {}) {
-    using Formula = typename Op::formula;
-    static_assert(floating_element<T> || takes_elements<Op, std::int64_t>,
-                  "rowan: this function needs x of a floating-point type: convert it");
-    check_options<Formula>(options);
-    return zip_elements<sum_t<T>>(exec, UnaryValue<Formula, attributes_of<Op>>{options}, x);
-}
+/// The function of an operator that applies a formula to every element.
+template <class Formula>
+struct unary_function {
+    template <class T, class D, class Options>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Options const& options) {
+        check_options<Formula>(options);
+        return zip_elements<sum_t<T>>(exec, UnaryValue<Formula, Options>{options}, x);
+    }
+};
 
 }  // namespace detail
 
@@ -104,26 +105,8 @@ struct unary_op : detail::declared<Op> {
 
 }  // namespace rowan::inline v0
 
-/// Defines the operator f_op of detail::f_formula, which a declared.hpp declares, and the function f of elements, with
-/// and without an execution; with the type of its options, if it has some.
-#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
-    struct f##_op : unary_op<f##_op, detail::f##_formula> {}; /**< See f. */                             \
-    template <class T, device D>                                                                         \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
-        return detail::unary<f##_op>(exec, x __VA_OPT__(, options));                                     \
-    }                                                                                                    \
-    template <class T, class Device>                                                                     \
-    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
-        return detail::unary<f##_op>(x.device(), x __VA_OPT__(, options));                               \
-    }
-
-/// The same where xtensor has a function of that name, which a tensor would fit as well.
-#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                                      \
+/// Defines the operator f_op of detail::f_formula, whose function formulas.hpp declares.
+#define ROWAN_ELEMENTWISE_OP(f)                                              \
     struct f##_op : unary_op<f##_op, detail::f##_formula> {}; /**< See f. */ \
-    template <class T, device D>                                             \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) {                   \
-        return detail::unary<f##_op>(exec, x);                               \
-    }                                                                        \
-    template <class X>                                                       \
-    requires detail::tensor_argument<X>                                      \
-    auto f(X&& x) { return detail::unary<f##_op>(x.device(), x); }
+    template <>                                                              \
+    struct detail::function_of<f##_op> : detail::unary_function<detail::f##_formula> {};

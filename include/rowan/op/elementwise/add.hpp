@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/add.hpp>
@@ -23,19 +24,8 @@ struct add_formula {
 
 }  // namespace detail
 
-/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::add_formula{}, x, y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(x.device(), x, y);
-}
+template <>
+struct detail::function_of<add_op> : detail::broadcast_function<detail::add_formula> {};
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. Where the shapes
 /// are the same, the gradient of both inputs is an alias of the gradient of the result.

@@ -6,6 +6,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <cmath>
@@ -77,26 +78,17 @@ struct CastCheck<Cpu> {
 
 }  // namespace detail
 
-/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
-/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
-/// converted to bool.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
-/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
-///          device
-template <class To, class From, device D>
-Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
-    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
-    detail::ElementLoops<D>::check(exec, x);
-    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
-    auto out = detail::new_tensor<To>(exec, x.shape());
-    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
-    return out;
-}
-
-template <class To, class X>
-requires detail::tensor_argument<X>
-auto cast(X&& x) { return cast<To>(x.device(), x); }
+template <class To>
+struct detail::function_of<cast_op<To>> {
+    template <class From, class D>
+    static Tensor<To, D> run(D const& exec, Tensor<From, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        if constexpr (cast_may_fail<To, From>) CastCheck<D>::template check<To>(exec, x.size(), x.data());
+        auto out = new_tensor<To>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, CastElement<To, From>{x.data(), out.data()});
+        return out;
+    }
+};
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
 /// are used.

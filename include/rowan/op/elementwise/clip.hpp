@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/merge.hpp>
 
@@ -50,37 +51,25 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 
 }  // namespace detail
 
-/// Clamps every element to [min, max], or only from one side if the other bound is infinite; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if min is NaN or infinity, max is NaN or -infinity, or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto clip(Cpu exec, X&& x, ClipOptions options = {}) {
-    detail::check_clip(options);
-    return detail::clip_elements(exec, x, options);
-}
+template <>
+struct detail::function_of<clip_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions options) {
+        check_clip(options);
+        return clip_elements(exec, x, options);
+    }
 
-/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
-/// gradient.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   as for a tensor; ValueError if 0 is not in [min, max]: absent rows stay 0
-/// cost     a merge, and one read and one write of its rows
-template <class T, device D>
-SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
-    detail::check_clip(options);
-    if (options.min > 0 || options.max < 0)
-        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 to be in [min, max], as absent rows stay 0");
-    auto merged = merge(exec, g);
-    merged.value() = detail::clip_elements(exec, merged.value(), options);
-    return merged;
-}
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& g, ClipOptions const& options) {
+        check_clip(options);
+        if (options.min > 0 || options.max < 0)
+            throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                             "0 to be in [min, max], as absent rows stay 0");
+        auto merged = merge(exec, g);
+        merged.value() = clip_elements(exec, merged.value(), options);
+        return merged;
+    }
+};
 
 /// See clip; x may be dense or row-sparse.
 struct clip_op : detail::declared<clip_op> {

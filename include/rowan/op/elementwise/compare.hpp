@@ -7,6 +7,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <algorithm>
@@ -145,41 +146,29 @@ struct isinf_op : detail::test_op<isinf_op> {
     ROWAN_FORMULA static auto holds(V const& a) { return !isfinite_op::holds(a) && !isnan_op::holds(a); }
 };
 
-/// Whether elements are neither infinite nor NaN; true for all integers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
-    return isfinite_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isfinite(X&& x) { return isfinite_op::run(x.device(), x); }
+template <>
+struct detail::function_of<isfinite_op> {
+    template <class T, class D>
+    static Tensor<bool, D> run(D const& exec, Tensor<T, D> const& x) {
+        return isfinite_op::run(exec, x);
+    }
+};
 
-/// Whether elements are NaN.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
-    return isnan_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isnan(X&& x) { return isnan_op::run(x.device(), x); }
+template <>
+struct detail::function_of<isnan_op> {
+    template <class T, class D>
+    static Tensor<bool, D> run(D const& exec, Tensor<T, D> const& x) {
+        return isnan_op::run(exec, x);
+    }
+};
 
-/// Whether elements are infinity or -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
-    return isinf_op::run(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isinf(X&& x) { return isinf_op::run(x.device(), x); }
+template <>
+struct detail::function_of<isinf_op> {
+    template <class T, class D>
+    static Tensor<bool, D> run(D const& exec, Tensor<T, D> const& x) {
+        return isinf_op::run(exec, x);
+    }
+};
 
 /// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/elementwise/sub.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -32,20 +33,8 @@ struct div_grad_y_formula {
 
 }  // namespace detail
 
-/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    return detail::zip_broadcast(exec, detail::div_formula{}, x, y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return div(x.device(), x, y);
-}
+template <>
+struct detail::function_of<div_op> : detail::broadcast_function<detail::div_formula> {};
 
 /// The gradient of y from the result and its gradient: -(out_grad · out / y). That of x is div(out_grad, y).
 /// shapes   out_grad [...], out and y the same -> the same

@@ -4,6 +4,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <cmath>
@@ -122,46 +123,31 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 
 }  // namespace detail
 
-/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
-/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
-/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
-/// shapes   x [...] -> the result [...] and the mask [...]
-/// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x, one write of both and one read of the mask; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
-                                                          std::uint64_t seed, bool training = true) {
-    if (!training) return detail::drop_nothing(exec, x, probability);
-    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
-}
+template <>
+struct detail::function_of<dropout_op> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D const& exec, Tensor<T, D> const& x,
+                                                                 double probability, std::uint64_t seed,
+                                                                 bool training) {
+        if (!training) return drop_nothing(exec, x, probability);
+        return drop_elements(exec, x, probability, GivenValue<std::uint64_t>{seed});
+    }
+};
 
-/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
-/// shapes   mask [...], out_grad [...] -> [...]
-/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
-                          double probability, bool training = true) {
-    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
-    detail::check_dropout(probability);
-    detail::check_same_shape("out_grad", out_grad, mask);
-    detail::ElementLoops<D>::check(exec, mask, out_grad);
-    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
-    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
-    detail::keep_elements(exec, mask, out_grad, probability, x_grad);
-    return x_grad;
-}
-
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
-                                                                    std::uint64_t seed, bool training = true) {
-    return dropout(x.device(), x, probability, seed, training);
-}
-template <class T, class Device>
-Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
-                               double probability, bool training = true) {
-    return dropout_grad(mask.device(), mask, out_grad, probability, training);
-}
+template <>
+struct detail::function_of<detail::backward_of<dropout_op>> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                            double probability, bool training) {
+        check_dropout(probability);
+        check_same_shape("out_grad", out_grad, mask);
+        ElementLoops<D>::check(exec, mask, out_grad);
+        if (!training) return ElementLoops<D>::copy(exec, out_grad);
+        auto x_grad = new_tensor<T>(exec, out_grad.shape());
+        keep_elements(exec, mask, out_grad, probability, x_grad);
+        return x_grad;
+    }
+};
 
 /// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]

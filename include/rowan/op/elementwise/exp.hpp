@@ -7,6 +7,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 
 #include <string_view>
 
@@ -26,17 +27,7 @@ struct log_formula {
 
 }  // namespace detail
 
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(log)
+ROWAN_ELEMENTWISE_OP(exp)
+ROWAN_ELEMENTWISE_OP(log)
 
 }  // namespace rowan::inline v0

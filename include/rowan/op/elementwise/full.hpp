@@ -5,6 +5,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -33,25 +34,19 @@ T as_element(double value) {
 
 }  // namespace detail
 
-/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
-/// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
-/// cost     one write
-template <class T, device D>
-Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
-    detail::ElementLoops<D>::check(exec);
-    typename Tensor<T, D>::shape_type shape;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (dims[i] == UNK) detail::unknown_dim(i);
-        shape.push_back(static_cast<std::size_t>(dims[i]));
+template <class T>
+struct detail::function_of<full_op<T>> {
+    template <class D>
+    static Tensor<T, D> run(D const& exec, Dims const& dims, double value) {
+        ElementLoops<D>::check(exec);
+        typename Tensor<T, D>::shape_type shape;
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            if (dims[i] == UNK) unknown_dim(i);
+            shape.push_back(static_cast<std::size_t>(dims[i]));
+        }
+        return Tensor<T, D>::full(exec, shape, as_element<T>(value));
     }
-    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
-}
-
-template <class T, class Device = Cpu>
-Tensor<T, Device> full(Dims const& dims, double value) {
-    return full<T>(Device{}, dims, value);
-}
+};
 
 /// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
 /// fill_f32 and so on.

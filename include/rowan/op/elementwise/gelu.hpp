@@ -6,6 +6,7 @@
 #include <rowan/op/detail/normal_cdf.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -39,12 +40,6 @@ struct gelu_formula {
 
 }  // namespace detail
 
-/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 7 units in the last place for float and 24 for double, tails included; with `approximate`,
-/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(gelu, GeluOptions)
+ROWAN_ELEMENTWISE_OP(gelu)
 
 }  // namespace rowan::inline v0

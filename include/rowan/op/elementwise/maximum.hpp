@@ -6,6 +6,7 @@
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -47,30 +48,10 @@ struct minimum_formula {
 struct maximum_op : broadcast_op<maximum_op, detail::maximum_formula> {};  ///< See maximum.
 struct minimum_op : broadcast_op<minimum_op, detail::minimum_formula> {};  ///< See minimum.
 
-/// The greater one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::maximum_formula{}, x, y);
-}
-template <detail::tensor_argument X, detail::tensor_argument Y>
-auto maximum(X&& x, Y&& y) {
-    return detail::zip_broadcast(x.device(), detail::maximum_formula{}, x, y);
-}
+template <>
+struct detail::function_of<maximum_op> : detail::broadcast_function<detail::maximum_formula> {};
 
-/// The smaller one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::minimum_formula{}, x, y);
-}
-template <detail::tensor_argument X, detail::tensor_argument Y>
-auto minimum(X&& x, Y&& y) {
-    return detail::zip_broadcast(x.device(), detail::minimum_formula{}, x, y);
-}
+template <>
+struct detail::function_of<minimum_op> : detail::broadcast_function<detail::minimum_formula> {};
 
 }  // namespace rowan::inline v0

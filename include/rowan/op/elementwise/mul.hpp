@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -22,19 +23,8 @@ struct mul_formula : multiplied {
 
 }  // namespace detail
 
-/// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::mul_formula{}, x, y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mul(x.device(), x, y);
-}
+template <>
+struct detail::function_of<mul_op> : detail::broadcast_function<detail::mul_formula> {};
 
 /// See mul. Where the shapes are the same, the gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct mul_op : broadcast_op<mul_op, detail::mul_formula> {

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -43,41 +44,9 @@ struct square_formula {
 
 }  // namespace detail
 
-struct pow_op : unary_op<pow_op, detail::pow_formula> {};  ///< See pow.
-
-/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
-/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the exponent is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<pow_op>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<pow_op>(exec, x, options); }
-template <class X>
-requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<pow_op>(x.device(), x, options); }
-
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(rsqrt)
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+ROWAN_ELEMENTWISE_OP(pow)
+ROWAN_ELEMENTWISE_OP(sqrt)
+ROWAN_ELEMENTWISE_OP(rsqrt)
+ROWAN_ELEMENTWISE_OP(square)
 
 }  // namespace rowan::inline v0

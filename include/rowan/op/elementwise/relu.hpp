@@ -5,6 +5,7 @@
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -65,34 +66,12 @@ struct elu_formula {
 
 }  // namespace detail
 
-/// max(x, 0) element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(relu)
+ROWAN_ELEMENTWISE_OP(relu)
+ROWAN_ELEMENTWISE_OP(relu6)
 
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(relu6, Relu6Options)
+ROWAN_ELEMENTWISE_OP(leaky_relu)
+ROWAN_ELEMENTWISE_OP(thresholded_relu)
 
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
-
-/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(elu, EluOptions)
+ROWAN_ELEMENTWISE_OP(elu)
 
 }  // namespace rowan::inline v0

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 
 #include <concepts>
 #include <string_view>
@@ -85,36 +86,12 @@ struct round_formula : step_formula {
 
 }  // namespace detail
 
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+ROWAN_ELEMENTWISE_OP(abs)
+ROWAN_ELEMENTWISE_OP(sign)
 
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+ROWAN_ELEMENTWISE_OP(floor)
+ROWAN_ELEMENTWISE_OP(ceil)
 
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(round)
+ROWAN_ELEMENTWISE_OP(round)
 
 }  // namespace rowan::inline v0

@@ -4,6 +4,7 @@
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/scale.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -42,24 +43,17 @@ struct affine_formula {
 
 }  // namespace detail
 
-/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
-/// is not added. Integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
-    using S = detail::sum_t<T>;
-    detail::check_whole_setting<T>("factor", factor);
-    detail::check_whole_setting<T>("bias", bias);
-    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
-    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x.device(), x, factor, bias);
-}
+template <>
+struct detail::function_of<scale_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, double factor, double bias) {
+        using S = sum_t<T>;
+        check_whole_setting<T>("factor", factor);
+        check_whole_setting<T>("bias", bias);
+        if (bias == 0) return zip_elements<S>(exec, scale_formula{factor}, x);
+        return zip_elements<S>(exec, affine_formula{factor, bias}, x);
+    }
+};
 
 /// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op : detail::declared<scale_op> {

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/limits.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -65,34 +66,12 @@ struct hard_swish_formula {
 
 }  // namespace detail
 
-/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(sigmoid)
+ROWAN_ELEMENTWISE_OP(sigmoid)
+ROWAN_ELEMENTWISE_OP(hard_sigmoid)
 
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+ROWAN_ELEMENTWISE_OP(swish)
+ROWAN_ELEMENTWISE_OP(silu)
 
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(swish, SwishOptions)
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(silu)
-
-/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
+ROWAN_ELEMENTWISE_OP(hard_swish)
 
 }  // namespace rowan::inline v0

@@ -6,6 +6,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 
 #include <string_view>
 
@@ -27,17 +28,7 @@ struct cos_formula {
 
 }  // namespace detail
 
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-/// The cosine element-wise, as sin.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+ROWAN_ELEMENTWISE_OP(sin)
+ROWAN_ELEMENTWISE_OP(cos)
 
 }  // namespace rowan::inline v0

@@ -5,6 +5,7 @@
 #include <rowan/detail/logarithm.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -28,11 +29,7 @@ struct softplus_formula {
 
 }  // namespace detail
 
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+ROWAN_ELEMENTWISE_OP(softplus)
 
 namespace detail {
 
@@ -55,10 +52,6 @@ struct mish_formula {
 
 }  // namespace detail
 
-/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(mish)
+ROWAN_ELEMENTWISE_OP(mish)
 
 }  // namespace rowan::inline v0

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/broadcast_op.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/elementwise/identity.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -39,32 +40,16 @@ struct negate_formula {
 
 }  // namespace detail
 
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::zip_broadcast(exec, detail::sub_formula{}, x, y);
-}
+template <>
+struct detail::function_of<sub_op> : detail::broadcast_function<detail::sub_formula> {};
 
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
-}
-
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
+template <>
+struct detail::function_of<negate_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x) {
+        return zip_elements<sum_t<T>>(exec, negate_formula{}, x);
+    }
+};
 
 struct negate_op : detail::declared<negate_op> {
     static constexpr unsigned row_inputs = 0b1;

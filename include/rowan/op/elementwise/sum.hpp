@@ -5,6 +5,7 @@
 #include <rowan/op/detail/lists.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -96,66 +97,47 @@ void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& den
 
 }  // namespace detail
 
-/// The sum of tensors of the same shape, added in order.
-/// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
-/// cost     one read of each and one write of the result
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
-    detail::check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
-    for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
-    auto out = detail::new_tensor<T>(exec, x[0].shape());
-    detail::Summands<D>::add(exec, x, out);
-    return out;
-}
-
-/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
-/// the result for its rows. Both have the same to_dense.
-/// shapes   all of one height and row shape -> the same, with the total number of rows
-/// errors   ShapeError if x is empty, or heights or row shapes differ
-/// cost     one read of each and one write of the result
-template <class T, device D>
-SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
-    detail::ElementLoops<D>::check(exec);
-    detail::check_summands("", std::vector<Tensor<T, D>>(), "x", x);
-    std::size_t rows = 0;
-    for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
-    auto shape = x[0].value().shape();
-    shape[0] = rows;
-    return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
-}
-
-/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
-/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
-/// that each element is narrowed once.
-/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
-/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
-///          of them and a sort
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
-    if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
-    detail::check_summands("dense", dense, "sparse", sparse);
-    if constexpr (detail::rounds_terms<T>) {
-        if (sparse.empty()) return sum(exec, dense);
-        for (auto const& summand : dense) detail::ElementLoops<D>::check(exec, summand);
-        auto const rows = sum(exec, sparse);
-        auto out = detail::new_tensor<T>(exec, dense[0].shape());
-        detail::Summands<D>::add(exec, dense, rows, out);
-        return out;
-    } else {
-        auto out = sum(exec, dense);
-        for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+template <>
+struct detail::function_of<sum_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
+        for (auto const& summand : x) ElementLoops<D>::check(exec, summand);
+        auto out = new_tensor<T>(exec, x[0].shape());
+        Summands<D>::add(exec, x, out);
         return out;
     }
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
-template <class X, class T>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
+
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        ElementLoops<D>::check(exec);
+        check_summands("", std::vector<Tensor<T, D>>(), "x", x);
+        std::size_t rows = 0;
+        for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
+        auto shape = x[0].value().shape();
+        shape[0] = rows;
+        return Summands<D>::join(exec, x, rows, new_tensor<T>(exec, shape));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& dense,
+                            std::vector<SelectedRows<T, D>> const& sparse) {
+        if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
+        check_summands("dense", dense, "sparse", sparse);
+        if constexpr (rounds_terms<T>) {
+            if (sparse.empty()) return sum(exec, dense);
+            for (auto const& summand : dense) ElementLoops<D>::check(exec, summand);
+            auto const rows = sum(exec, sparse);
+            auto out = new_tensor<T>(exec, dense[0].shape());
+            Summands<D>::add(exec, dense, rows, out);
+            return out;
+        } else {
+            auto out = sum(exec, dense);
+            for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+            return out;
+        }
+    }
+};
 
 struct sum_grad_op;
 

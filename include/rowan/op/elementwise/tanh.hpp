@@ -6,6 +6,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/formulas.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -57,29 +58,10 @@ struct softsign_formula {
 
 }  // namespace detail
 
-/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-/// User-defined types need an `exp` that ADL finds. NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
+ROWAN_ELEMENTWISE_OP(tanh)
+ROWAN_ELEMENTWISE_OP(stanh)
 
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(stanh, StanhOptions)
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
-
-/// x / (1 + |x|) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(softsign)
+ROWAN_ELEMENTWISE_OP(hardtanh)
+ROWAN_ELEMENTWISE_OP(softsign)
 
 }  // namespace rowan::inline v0

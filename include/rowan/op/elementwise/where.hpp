@@ -5,6 +5,7 @@
 #include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/elementwise/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -44,31 +45,25 @@ struct where_grad_y {
 
 }  // namespace detail
 
-/// The element of x where the condition is true, else that of y.
-///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
-/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of all three and one write of the result
-template <class T, device D>
-Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    auto const both = detail::broadcast_shape("y", x.shape(), y.shape(), -1);
-    auto const shape = detail::broadcast_shape("condition", both, condition.shape(), -1);
-    detail::ElementLoops<D>::check(exec, condition, x, y);
-    auto out = detail::new_tensor<T>(exec, shape);
-    if (out.size() == 0) return out;
-    auto const b = detail::broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
-        auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
-        return detail::aligned_dim(of, i, shape.size(), -1);
-    });
-    detail::ElementLoops<D>::template each_in_rows<bool>(
-        exec, b.rows, b.width, detail::ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
-    return out;
-}
-
-template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
-auto where(C&& condition, X&& x, Y&& y) {
-    return where(x.device(), condition, x, y);
-}
+template <>
+struct detail::function_of<where_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x,
+                            Tensor<T, D> const& y) {
+        auto const both = broadcast_shape("y", x.shape(), y.shape(), -1);
+        auto const shape = broadcast_shape("condition", both, condition.shape(), -1);
+        ElementLoops<D>::check(exec, condition, x, y);
+        auto out = new_tensor<T>(exec, shape);
+        if (out.size() == 0) return out;
+        auto const b = broadcast_rows<3>(shape, [&](std::size_t k, std::size_t i) {
+            auto const& of = k == 0 ? condition.shape() : k == 1 ? x.shape() : y.shape();
+            return aligned_dim(of, i, shape.size(), -1);
+        });
+        ElementLoops<D>::template each_in_rows<bool>(
+            exec, b.rows, b.width, ChooseStep<T>{b, condition.data(), x.data(), y.data(), out.data()});
+        return out;
+    }
+};
 
 /// The gradient of x or y of where: that of the result where the element was chosen, else 0, whatever the gradient is
 /// there, summed over the elements that were repeated.

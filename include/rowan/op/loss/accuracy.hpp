@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/class_rows.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -81,30 +82,22 @@ constexpr void check_places(std::int64_t k) {
 
 }  // namespace detail
 
-/// The fraction of the rows of x whose argmax, or one of whose k largest elements, is at the label; ties go to the first
-/// of equal elements. 0 if x has no rows. A row that contains a NaN counts as wrong.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes);
-///          ValueError if k < 1
-/// cost     at most one read of x
-template <class T, id_type I, device D>
-Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k = 1) {
-    detail::check_places(k);
-    detail::check_rank("x", x, 2);
-    std::size_t const n = x.shape(0), classes = x.shape(1);
-    detail::check_one_per_row("label", label, n);
-    detail::ElementLoops<D>::check(exec, x, label);
-    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
-    auto share = detail::new_tensor<double>(exec, {1});
-    std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
-    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
-    return share;
-}
-
-template <class T, class I, class Device>
-Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label, std::int64_t k = 1) {
-    return accuracy(x.device(), x, label, k);
-}
+template <>
+struct detail::function_of<accuracy_op> {
+    template <class T, id_type I, class D>
+    static Tensor<double, D> run(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label, std::int64_t k) {
+        check_places(k);
+        check_rank("x", x, 2);
+        std::size_t const n = x.shape(0), classes = x.shape(1);
+        check_one_per_row("label", label, n);
+        ElementLoops<D>::check(exec, x, label);
+        ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+        auto share = new_tensor<double>(exec, {1});
+        std::int64_t const most = std::min(k, std::max<std::int64_t>(static_cast<std::int64_t>(classes), 1));
+        CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), most, share.data());
+        return share;
+    }
+};
 
 /// See accuracy.
 struct accuracy_op : detail::declared<accuracy_op> {

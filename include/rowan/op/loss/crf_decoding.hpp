@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/extremes.hpp>
 #include <rowan/op/detail/crf.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -78,38 +79,23 @@ LoDTensor<std::int64_t, D> crf_path(D const& exec, LoDTensor<T, D> const& emissi
 
 }  // namespace detail
 
-/// The tags of the path with the largest score for each sequence of the last level, as linear_chain_crf computes scores:
-/// the Viterbi algorithm. Of equal scores, the first tag is taken, from the end of the sequence. If the emissions of a
-/// sequence, or the transitions, have a NaN, no path is the best one: all its tags are -1. Computed in dtype<T>::sum.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags] -> [rows, 1], with the levels of emission
-/// errors   ShapeError if the shapes do not fit or there are no tags or levels
-/// cost     O(rows · tags²) and temporary memory for rows · tags numbers; the same bits for any number of threads and on
-///          devices
-template <class T, device D>
-LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission,
-                                        Tensor<T, D> const& transition) {
-    detail::check_crf(exec, emission, transition);
-    return detail::crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
-}
+template <>
+struct detail::function_of<crf_decoding_op> {
+    template <class T, class D>
+    static LoDTensor<std::int64_t, D> run(D const& exec, LoDTensor<T, D> const& emission,
+                                          Tensor<T, D> const& transition) {
+        check_crf(exec, emission, transition);
+        return crf_path<std::int64_t>(exec, emission, transition, static_cast<std::int64_t const*>(nullptr));
+    }
 
-/// 1 where the best path has the label, else 0, also if there is no best path because of a NaN.
-/// shapes   emission [rows, tags] with levels, transition [tags + 2, tags], label [rows] or [rows, 1] -> [rows, 1], with
-///          the levels of emission
-/// errors   as linear_chain_crf
-/// cost     as crf_decoding
-template <class T, id_type I, device D>
-LoDTensor<std::int64_t, D> crf_decoding(D const& exec, LoDTensor<T, D> const& emission, Tensor<T, D> const& transition,
-                                        Tensor<I, D> const& label) {
-    detail::check_crf(exec, emission, transition);
-    detail::check_crf_labels(exec, emission, label);
-    return detail::crf_path<I>(exec, emission, transition, label.data());
-}
-
-template <class T, class Device, class... Label>
-LoDTensor<std::int64_t, Device> crf_decoding(LoDTensor<T, Device> const& emission, Tensor<T, Device> const& transition,
-                                             Label const&... label) {
-    return crf_decoding(emission.device(), emission, transition, label...);
-}
+    template <class T, id_type I, class D>
+    static LoDTensor<std::int64_t, D> run(D const& exec, LoDTensor<T, D> const& emission,
+                                          Tensor<T, D> const& transition, Tensor<I, D> const& label) {
+        check_crf(exec, emission, transition);
+        check_crf_labels(exec, emission, label);
+        return crf_path<I>(exec, emission, transition, label.data());
+    }
+};
 
 /// See crf_decoding. The slots are the emissions x and the transitions w.
 struct crf_decoding_op : detail::declared<crf_decoding_op> {

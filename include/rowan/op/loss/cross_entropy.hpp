@@ -7,6 +7,7 @@
 #include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
@@ -81,54 +82,27 @@ struct of_logits {
 
 }  // namespace detail
 
-/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
-/// the gradient needs. The axis of the classes, rows to ignore, weights and the mean are those of
-/// cross_entropy_of_probabilities; an ignored row has a gradient of 0, whatever its elements are. Labels that are
-/// probabilities make it Σ label · (log(Σ exp(x - max)) - (x - max)); a term is 0 where its label is 0. Computed in
-/// dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is finite if the differences of the
-/// elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of losses as in
-/// cross_entropy_of_probabilities. Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
-///     auto [loss, saved] = cross_entropy(x, label, {.ignore_index = -100, .weights = {1, 1, 4}});
-/// shapes   x [...] with classes along the axis, such as [n, classes]; label of int32 or int64 [...] without that axis,
-///          or the same as x -> the loss [1], or [...] without the axis without reduction, and the softmax, like x
-/// errors   as cross_entropy_of_probabilities
-/// cost     as softmax along the axis; of probabilities one more read of x and of label
-template <class T, detail::label_of<T> L, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                     CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
-    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
-    auto softmax = r.c.template new_rows<T>(exec);
-    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
-    detail::of_logits::losses(exec, r, softmax.data(), losses.data());
-    return {r.reduced(exec, options.reduction, losses), r.c.back(exec, std::move(softmax))};
-}
+template <>
+struct detail::function_of<cross_entropy_op> {
+    template <class T, detail::label_of<T> L, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                                                      CrossEntropyOptions const& options) {
+        LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+        auto softmax = r.c.template new_rows<T>(exec);
+        auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, r.c.n);
+        of_logits::losses(exec, r, softmax.data(), losses.data());
+        return {r.reduced(exec, options.reduction, losses), r.c.back(exec, std::move(softmax))};
+    }
+};
 
-/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere, times the
-/// weight, and 0 in rows that are ignored; or (softmax · Σ label - label) · out_grad, where the labels are multiplied by
-/// the weights. Divided as the mean is. The labels have no gradient, as in Paddle.
-/// shapes   softmax and label as in cross_entropy, out_grad like the loss -> that of softmax
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one read of the softmax, two of labels that are probabilities, and one write of the result; transposes if the
-///          axis is not the last one
-template <class T, detail::label_of<T> L, device D>
-Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
-                                Tensor<T, D> const& out_grad, CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_grad: softmax must have a floating-point type");
-    return detail::label_gradient<detail::of_logits>(exec, "softmax", softmax, label, out_grad, options);
-}
-
-template <class T, class L, class Device>
-std::tuple<Tensor<T, Device>, Tensor<T, Device>> cross_entropy(Tensor<T, Device> const& x,
-                                                               Tensor<L, Device> const& label,
-                                                               CrossEntropyOptions const& options = {}) {
-    return cross_entropy(x.device(), x, label, options);
-}
-template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<L, Device> const& label,
-                                     Tensor<T, Device> const& out_grad, CrossEntropyOptions const& options = {}) {
-    return cross_entropy_grad(softmax.device(), softmax, label, out_grad, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<cross_entropy_op>> {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& softmax, Tensor<L, D> const& label,
+                            Tensor<T, D> const& out_grad, CrossEntropyOptions const& options) {
+        return label_gradient<of_logits>(exec, "softmax", softmax, label, out_grad, options);
+    }
+};
 
 /// See cross_entropy. Labels are class indices without the axis of the classes, or probabilities of the
 /// shape of x. The slot `saved` holds the softmax.

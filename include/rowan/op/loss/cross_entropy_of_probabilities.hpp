@@ -7,6 +7,7 @@
 #include <rowan/op/detail/class_labels.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/detail/reduction.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -113,58 +114,26 @@ struct of_probabilities {
 
 }  // namespace detail
 
-/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; user-defined types
-/// need a `log` that ADL finds. The classes are along options.axis, by default the last one; a row is the elements along it. Rows whose
-/// label is options.ignore_index, which may be any number, have a loss and a gradient of 0. With options.weights, a
-/// row's loss is multiplied by the weight of its label. The mean divides by the number of rows that count, or by the sum
-/// of their weights, as in PyTorch, except that the mean is 0 if this is 0. Sums are formed in blocks of 4096 elements,
-/// each in 16 interleaved partial sums, and the block sums are added in the same way. A probability of 0 has an infinite
-/// loss; cross_entropy avoids this. Goodfellow et al.: Deep
-/// Learning, 2016, section 6.2.2.
-/// Labels that are probabilities make it -Σ label · log(x) for every row; a term is 0 where its label is 0. With weights,
-/// each term is then multiplied by that of its class, and the mean divides by the number of rows, as in PyTorch.
-/// shapes   x [...] of probabilities with classes along the axis, such as [n, classes]; label of int32 or int64 [...]
-///          without that axis, or the same as x -> [1], or [...] without the axis without reduction
-/// errors   ShapeError if x has a rank below 2, label has another shape, or there is not one weight for each class;
-///          IndexError if the axis is not in [-rank, rank), a label is not in [0, classes) and not ignore_index, or there
-///          are rows, but no classes; ValueError if there are probabilities and an ignore_index
-/// cost     O(n), or one read of both; x is transposed if the axis is not the last one; the same bits for any number of
-///          threads
-template <class T, detail::label_of<T> L, device D>
-Tensor<T, D> cross_entropy_of_probabilities(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                            CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>,
-                  "rowan::cross_entropy_of_probabilities: x must have a floating-point type: convert it");
-    detail::LabelledRows<T, L, D> const r(exec, "x", x, label, options);
-    auto losses = detail::ElementLoops<D>::template scratch<detail::sum_t<T>>(exec, r.c.n);
-    detail::of_probabilities::losses(exec, r, losses.data());
-    return r.reduced(exec, options.reduction, losses);
-}
+template <>
+struct detail::function_of<cross_entropy_of_probabilities_op> {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                            CrossEntropyOptions const& options) {
+        LabelledRows<T, L, D> const r(exec, "x", x, label, options);
+        auto losses = ElementLoops<D>::template scratch<sum_t<T>>(exec, r.c.n);
+        of_probabilities::losses(exec, r, losses.data());
+        return r.reduced(exec, options.reduction, losses);
+    }
+};
 
-/// The gradient of x: -out_grad / x at the label and 0 elsewhere, or -out_grad · label / x, 0 where the label is 0; times
-/// the weights; divided as the mean is. The labels have no gradient.
-/// shapes   x and label as in cross_entropy_of_probabilities, out_grad like its result -> that of x
-/// errors   as cross_entropy_of_probabilities; ShapeError if out_grad has another shape
-/// cost     one write of the result; transposes as in cross_entropy_of_probabilities
-template <class T, detail::label_of<T> L, device D>
-Tensor<T, D> cross_entropy_of_probabilities_grad(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
-                                                 Tensor<T, D> const& out_grad,
-                                                 CrossEntropyOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cross_entropy_of_probabilities_grad: x must have a floating-point type");
-    return detail::label_gradient<detail::of_probabilities>(exec, "x", x, label, out_grad, options);
-}
-
-template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy_of_probabilities(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                                 CrossEntropyOptions const& options = {}) {
-    return cross_entropy_of_probabilities(x.device(), x, label, options);
-}
-template <class T, class L, class Device>
-Tensor<T, Device> cross_entropy_of_probabilities_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
-                                                      Tensor<T, Device> const& out_grad,
-                                                      CrossEntropyOptions const& options = {}) {
-    return cross_entropy_of_probabilities_grad(x.device(), x, label, out_grad, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<cross_entropy_of_probabilities_op>> {
+    template <class T, detail::label_of<T> L, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<L, D> const& label,
+                            Tensor<T, D> const& out_grad, CrossEntropyOptions const& options) {
+        return label_gradient<of_probabilities>(exec, "x", x, label, out_grad, options);
+    }
+};
 
 /// See cross_entropy_of_probabilities. Labels are class indices without the axis of the classes, or probabilities of the shape of x.
 struct cross_entropy_of_probabilities_op : detail::declared<cross_entropy_of_probabilities_op> {

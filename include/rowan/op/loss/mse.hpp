@@ -6,6 +6,7 @@
 #include <rowan/op/detail/pointwise_loss.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/loss/declared.hpp>
+#include <rowan/op/loss/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -37,28 +38,18 @@ struct difference_times {
 
 }  // namespace detail
 
-/// (x - y)², computed in dtype<T>::sum: the mean over all elements, or by options.reduction their sum or all of them. The
-/// mean of no elements is 0. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the
-/// block sums are added in the same way. Weights of rows are those of losses.hpp.
-/// shapes   x [...], y [...], maybe weights [n] -> [1], or [...] without reduction
-/// errors   ShapeError if the shapes differ
-/// cost     one read of both; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
-    detail::check_same_shape("y", y, x);
-    if (options.reduction == Reduction::none)
-        return detail::zip_elements<detail::sum_t<T>>(exec, detail::squared_difference{}, x, y);
-    detail::ElementLoops<D>::check(exec, x, y);
-    auto out = detail::new_tensor<T>(exec, {1});
-    detail::Totals<D>::of_squares(exec, x.size(), x.data(), y.data(), options.reduction == Reduction::mean, out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y, LossOptions const& options = {}) {
-    return mse(x.device(), x, y, options);
-}
+template <>
+struct detail::function_of<mse_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, LossOptions const& options) {
+        check_same_shape("y", y, x);
+        if (options.reduction == Reduction::none) return zip_elements<sum_t<T>>(exec, squared_difference{}, x, y);
+        ElementLoops<D>::check(exec, x, y);
+        auto out = new_tensor<T>(exec, {1});
+        Totals<D>::of_squares(exec, x.size(), x.data(), y.data(), options.reduction == Reduction::mean, out.data());
+        return out;
+    }
+};
 
 /// See mse.
 struct mse_op : detail::declared<mse_op> {
@@ -102,6 +93,6 @@ struct mse_op : detail::declared<mse_op> {
     }
 };
 
-ROWAN_WEIGHTED_LOSS(mse, LossOptions)
+ROWAN_WEIGHTED_LOSS_OP(mse)
 
 }  // namespace rowan::inline v0

@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/loss_formulas.hpp>
 #include <rowan/op/detail/sampled_scores.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 
 namespace rowan::inline v0 {
@@ -66,54 +67,42 @@ struct NceGrad {
 
 }  // namespace detail
 
-/// Noise-contrastive estimation: whether a class is a label of the row or was sampled, for each label and each sample by
-/// itself. With the score s = x · w[c] + b[c] and the expected count q of c, for NceModel::exponential the sum over the
-/// labels of -log(σ(s - log q)) / labels - (1 - 1 / labels) · log(1 - σ(s - log q)), and over the samples of
-/// -log(1 - σ(s - log q)), where σ(x) = 1 / (1 + exp(-x)), as TensorFlow's nce_loss; for NceModel::sigmoid over the labels
-/// of -log(σ(s) / (σ(s) + q)) / labels, and over the samples of -log(q / (σ(s) + q)), as Paddle's nce, whose q is the
-/// probability of the class times the number of samples. Gutmann, Hyvärinen: Noise-contrastive estimation, 2010.
-/// shapes   x [n, width], w [classes, width], b [classes], label [n] or [n, labels], ids [samples] for all rows or
-///          [n, samples], label_count like label, sampled_count like ids -> [1], or [n] without reduction, and the slopes
-///          [n, labels + samples]
-/// requires counts above 0
-/// errors   ShapeError if the shapes do not match; IndexError if a label or an id is not in [0, classes)
-/// cost     as sampled_softmax
-template <class T, id_type I, id_type J>
-std::tuple<Tensor<T>, Tensor<T>> nce(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
-                                     Tensor<I> const& label, Tensor<J> const& ids, Tensor<T> const& label_count,
-                                     Tensor<T> const& sampled_count, NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
-    bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
-    auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
-    auto losses = detail::ElementLoops<Cpu>::template scratch<detail::sum_t<T>>(exec, sampled.of.n);
-    auto slopes = Tensor<T>::from_shape(scores.shape());
-    detail::NceTerms<T> const terms{sampled.of,           options.model, scores.data(), label_count.data(),
-                                    sampled_count.data(), losses.data(), slopes.data()};
-    detail::ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
-    return {detail::reduce<T>(exec, options.reduction, losses), std::move(slopes)};
-}
+template <>
+struct detail::function_of<nce_op> {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w,
+                                                Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
+                                                Tensor<T> const& label_count, Tensor<T> const& sampled_count,
+                                                NceOptions const& options) {
+        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
+        auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
+        auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, sampled.of.n);
+        auto slopes = Tensor<T>::from_shape(scores.shape());
+        NceTerms<T> const terms{sampled.of,           options.model, scores.data(), label_count.data(),
+                                sampled_count.data(), losses.data(), slopes.data()};
+        ElementLoops<Cpu>::each(exec, sampled.of.n, 16 * sampled.of.columns(), terms);
+        return {reduce<T>(exec, options.reduction, losses), std::move(slopes)};
+    }
+};
 
-/// The gradients of x, and of w and b with a row for each label and then for each id.
-/// shapes   saved the slopes, out_grad like the loss, the others as in nce -> that of x, and SelectedRows of the shapes of
-///          w and b
-/// errors   as nce; ShapeError if saved or out_grad has another shape
-/// cost     as sampled_softmax_grad
-template <class T, id_type I, id_type J>
-std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> nce_grad(Cpu const& exec, Tensor<T> const& x,
-                                                                 Tensor<T> const& w, Tensor<T> const& b,
-                                                                 Tensor<I> const& label, Tensor<J> const& ids,
-                                                                 Tensor<T> const& saved, Tensor<T> const& out_grad,
-                                                                 NceOptions const& options = {}) {
-    detail::SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
-    sampled.check_saved(saved);
-    detail::check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
-    detail::ElementLoops<Cpu>::check(exec, saved, out_grad);
-    auto grad = Tensor<T>::from_shape(saved.shape());
-    detail::LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
-    detail::ElementLoops<Cpu>::each(exec, grad.size(), 1,
-                                    detail::NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
-    return sampled.gradients(grad);
-}
+template <>
+struct detail::function_of<detail::backward_of<nce_op>> {
+    template <class T, id_type I, id_type J>
+    static std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> run(
+        Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
+        Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, NceOptions const& options) {
+        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        sampled.check_saved(saved);
+        check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
+        ElementLoops<Cpu>::check(exec, saved, out_grad);
+        auto grad = Tensor<T>::from_shape(saved.shape());
+        LossGrads<T> const grads{out_grad.data(), options.reduction, sampled.of.n};
+        ElementLoops<Cpu>::each(exec, grad.size(), 1,
+                                NceGrad<T>{sampled.of.columns(), grads, saved.data(), grad.data()});
+        return sampled.gradients(grad);
+    }
+};
 
 /// See nce.
 struct nce_op : detail::sampled_op<nce_op> {

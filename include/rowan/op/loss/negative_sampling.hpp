@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/grouped_rows.hpp>
+#include <rowan/op/loss/class_functions.hpp>
 #include <rowan/op/loss/declared.hpp>
 #include <rowan/op/operator.hpp>
 
@@ -37,46 +38,27 @@ TargetGroups<T, I> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor
 
 }  // namespace detail
 
-/// For each row x[r], of the scores s[k] = x[r] · w[ids[i][k]]: log(1 + exp(-s[0])) + Σ log(1 + exp(s[k])) for k > 0, or
-/// the mean or sum of these. Row i of ids has the class of row i of x first, then its negatives; those that are the class
-/// are left out. If x has levels, row i of ids is of all rows of sequence i, the classes of which share their negatives.
-/// Mikolov et al.: Distributed Representations of Words and Phrases and their Compositionality, 2013, equation 4.
-///     auto [loss, saved] = negative_sampling(x, w, ids);      // x {{0, 2, 3}}: two rows meet ids(0, …), one ids(1, …)
-/// The second result are the slopes of the terms, s by s, which the gradients need. Scores are summed in 16 interleaved
-/// partial sums, and computed in dtype<T>::sum.
-/// shapes   x [n, width], w [classes, width], ids [n, 1 + k], or with levels [sequences, 1 + k] -> [1], or [n] without
-///          reduction, and [n · (1 + k)]
-/// errors   ShapeError if the shapes do not match; IndexError if an id is not in [0, classes)
-/// cost     one read of x, of a row of w for each id, and n · (1 + k) · width products; the same bits for any number of
-///          threads, which share out the rows of ids
-template <class T, id_type I>
-std::tuple<Tensor<T>, Tensor<T>> negative_sampling(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
-                                                   Tensor<I> const& ids, LossOptions const& options = {}) {
-    auto const groups = detail::sampled_groups(exec, x, w, ids);
-    return detail::target_losses(exec, groups, x.value().shape(0), detail::FirstIsPositive<I>{ids.data()}, options);
-}
+template <>
+struct detail::function_of<negative_sampling_op> {
+    template <class T, id_type I>
+    static std::tuple<Tensor<T>, Tensor<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                Tensor<I> const& ids, LossOptions const& options) {
+        auto const groups = sampled_groups(exec, x, w, ids);
+        return target_losses(exec, groups, x.value().shape(0), FirstIsPositive<I>{ids.data()}, options);
+    }
+};
 
-/// The gradients of x, and of w with a row for each id.
-/// shapes   x, w, ids and saved as in negative_sampling, out_grad like the loss -> that of x, and a SelectedRows of the
-///          shape of w
-/// errors   as negative_sampling; ShapeError if saved or out_grad has another shape
-/// cost     one read of x and of a row of w for each id, one write of as many, and 2 · n · (1 + k) · width products
-template <class T, id_type I>
-std::tuple<Tensor<T>, SelectedRows<T>> negative_sampling_grad(Cpu const& exec, LoDTensor<T> const& x,
-                                                              Tensor<T> const& w, Tensor<I> const& ids,
-                                                              Tensor<T> const& saved, Tensor<T> const& out_grad,
-                                                              LossOptions const& options = {}) {
-    auto const groups = detail::sampled_groups(exec, x, w, ids);
-    auto [x_grad, rows] = detail::target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
-    return {std::move(x_grad),
-            lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), detail::height_of(w))};
-}
-
-template <class T, class I>
-std::tuple<Tensor<T>, Tensor<T>> negative_sampling(LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids,
-                                                   LossOptions const& options = {}) {
-    return negative_sampling(Cpu{}, x, w, ids, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<negative_sampling_op>> {
+    template <class T, id_type I>
+    static std::tuple<Tensor<T>, SelectedRows<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                                                      Tensor<I> const& ids, Tensor<T> const& saved,
+                                                      Tensor<T> const& out_grad, LossOptions const& options) {
+        auto const groups = sampled_groups(exec, x, w, ids);
+        auto [x_grad, rows] = target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
+        return {std::move(x_grad), lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), height_of(w))};
+    }
+};
 
 /// See negative_sampling.
 struct negative_sampling_op : detail::declared<negative_sampling_op> {

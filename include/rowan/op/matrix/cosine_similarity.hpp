@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/detail/cosine_rows.hpp>
 #include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/matrix/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -25,33 +26,21 @@ void check_cosine(CosineOptions const& options) {
 
 }  // namespace detail
 
-/// x · y / (max(|x|, epsilon) · max(|y|, epsilon)) for the rows of x and y, as in PyTorch, and at most 1; computed in
-/// dtype<T>::sum. Row sums are formed in 16 interleaved partial sums. Right for all finite rows if this type is float
-/// or double: a row whose squares might overflow or vanish is scaled by a power of two.
-/// shapes   x [n, width], y [n, width] -> [n, 1]
-/// errors   ValueError if epsilon is not finite or, in dtype<T>::sum, not above 0; ShapeError if x is not a matrix or
-///          the shapes differ
-/// cost     two reads of both, and four more of rows that are scaled; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> cosine_similarity(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
-                               CosineOptions const& options = {}) {
-    static_assert(floating_element<T>, "rowan::cosine_similarity: x and y must have a floating-point type");
-    detail::check_cosine<T>(options);
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    std::size_t const n = x.shape(0);
-    detail::RowProducts<T, D> const products(exec, x, y, options.epsilon);
-    auto out = detail::new_tensor<T>(exec, {n, 1});
-    detail::ElementLoops<D>::each(exec, n, 1, detail::CosineOfRow<T>{products.of, options.epsilon, out.data()});
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> cosine_similarity(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
-                                    CosineOptions const& options = {}) {
-    return cosine_similarity(x.device(), x, y, options);
-}
+template <>
+struct detail::function_of<cosine_similarity_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, CosineOptions const& options) {
+        check_cosine<T>(options);
+        check_rank("x", x, 2);
+        check_same_shape("y", y, x);
+        ElementLoops<D>::check(exec, x, y);
+        std::size_t const n = x.shape(0);
+        RowProducts<T, D> const products(exec, x, y, options.epsilon);
+        auto out = new_tensor<T>(exec, {n, 1});
+        ElementLoops<D>::each(exec, n, 1, CosineOfRow<T>{products.of, options.epsilon, out.data()});
+        return out;
+    }
+};
 
 /// See cosine_similarity.
 struct cosine_similarity_op : detail::declared<cosine_similarity_op> {

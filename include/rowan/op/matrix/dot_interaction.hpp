@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/vector_pairs.hpp>
 #include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/matrix/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -28,30 +29,18 @@ VectorPairs pairs_of(Tensor<T, D> const& x, DotInteractionOptions const& options
 
 }  // namespace detail
 
-/// The dot products of the pairs of vectors of each example, in the order (1, 0), (2, 0), (2, 1), (3, 0) …; with
-/// `self_interaction`, (0, 0), (1, 0), (1, 1), (2, 0) …: DLRM's interaction of features. Products are rounded to
-/// dtype<T>::sum and summed in 16 interleaved partial sums.
-///     dot_interaction([[[1 2] [3 4] [5 6]]])                                 ->   [[11 17 39]]
-///     dot_interaction([[[1 2] [3 4] [5 6]]], {.self_interaction = true})     ->   [[5 11 25 17 39 61]]
-/// Naumov et al.: Deep Learning Recommendation Model for Personalization and Recommendation Systems, 2019.
-/// shapes   x [batch, n, width] -> [batch, n · (n - 1) / 2], with self_interaction [batch, n · (n + 1) / 2]
-/// errors   ShapeError if x has another rank, or n is greater than 2^31
-/// cost     one read of x and one write of the result; memory of one example for each thread; the same bits for any
-///          number of threads
-template <class T, device D>
-Tensor<T, D> dot_interaction(D const& exec, Tensor<T, D> const& x, DotInteractionOptions const& options = {}) {
-    auto const pairs = detail::pairs_of(x, options);
-    detail::ElementLoops<D>::check(exec, x);
-    auto out = detail::new_tensor<T>(exec, {x.shape(0), pairs.size()});
-    if (out.size() != 0)
-        detail::PairProducts<D>::run(exec, x.shape(0), x.shape(2), pairs, static_cast<T const*>(x.data()), out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> dot_interaction(Tensor<T, Device> const& x, DotInteractionOptions const& options = {}) {
-    return dot_interaction(x.device(), x, options);
-}
+template <>
+struct detail::function_of<dot_interaction_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, DotInteractionOptions const& options) {
+        auto const pairs = pairs_of(x, options);
+        ElementLoops<D>::check(exec, x);
+        auto out = new_tensor<T>(exec, {x.shape(0), pairs.size()});
+        if (out.size() != 0)
+            PairProducts<D>::run(exec, x.shape(0), x.shape(2), pairs, static_cast<T const*>(x.data()), out.data());
+        return out;
+    }
+};
 
 /// See dot_interaction.
 struct dot_interaction_op : detail::declared<dot_interaction_op> {

@@ -2,37 +2,32 @@
 #pragma once
 
 #include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/matrix/functions.hpp>
 #include <rowan/op/matrix/matmul.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 
 namespace rowan::inline v0 {
 
-/// The affine map x · w + b.
-/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
-/// errors   ShapeError if ranks or dims do not match
-/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
-template <class T, device D>
-Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_rank("x", x, 2);
-    detail::check_rank("w", w, 2);
-    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
-    if (w.shape(0) != inputs)
-        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
-    if (b.dimension() != 1 || b.shape(0) != outputs)
-        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
-    detail::ElementLoops<D>::check(exec, x, w, b);
-    auto out = detail::new_tensor<T>(exec, {n, outputs});
-    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
-    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
-                                              out.data(), true);
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
-    return fc(x.device(), x, w, b);
-}
+template <>
+struct detail::function_of<fc_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        check_rank("x", x, 2);
+        check_rank("w", w, 2);
+        std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
+        if (w.shape(0) != inputs)
+            throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+        if (b.dimension() != 1 || b.shape(0) != outputs)
+            throw ShapeError("b.shape()", shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+        ElementLoops<D>::check(exec, x, w, b);
+        auto out = new_tensor<T>(exec, {n, outputs});
+        ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
+        Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs}, out.data(),
+                                          true);
+        return out;
+    }
+};
 
 struct fc_op : detail::declared<fc_op> {
     static constexpr unsigned row_inputs = 0b001;

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/detail/matmul.hpp>
 #include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/matrix/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 #include <concepts>
@@ -13,31 +14,13 @@
 
 namespace rowan::inline v0 {
 
-/// The matrix product x · y, after transposing the operands whose flags are set, as in matmul(x, y, {.transpose_y = true}); of batches of matrices, the products of
-/// their matrices. The dims before the matrices are broadcast by NumPy's rules.
-/// shapes   x [..., n, k], y [..., k, m], each after its transposition -> [..., n, m]
-/// errors   ShapeError if an operand has a rank below 2, the inner dims differ, or the dims before do not broadcast
-/// cost     2 · n · k · m operations for each product; the same bits for any number of threads, on Cuda the bits of
-///          cuBLAS
-template <class T, device D>
-Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
-                    bool transpose_y = false) {
-    return detail::batched_product(exec, x, transpose_x, y, transpose_y);
-}
-
-template <class T, class Device>
-Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
-                         bool transpose_y = false) {
-    return matmul(x.device(), x, y, transpose_x, transpose_y);
-}
-template <class T, device D>
-Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
-    return matmul(exec, x, y, options.transpose_x, options.transpose_y);
-}
-template <class T, class Device>
-Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, MatmulOptions const& options) {
-    return matmul(x.device(), x, y, options);
-}
+template <>
+struct detail::function_of<matmul_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options) {
+        return batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+    }
+};
 
 /// The gradient of x or y, summed over the matrices for which that operand was repeated.
 template <bool of_y>
@@ -92,7 +75,7 @@ struct matmul_op : detail::declared<matmul_op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y, MatmulOptions const& options = {}) {
-        return detail::batched_product(exec, x, options.transpose_x, y, options.transpose_y);
+        return detail::run_of<matmul_op, Tensor<T, D>>(exec, x, y, options);
     }
 };
 

@@ -5,35 +5,27 @@
 #include <rowan/op/detail/axis_sums.hpp>
 #include <rowan/op/detail/broadcast.hpp>
 #include <rowan/op/matrix/declared.hpp>
+#include <rowan/op/matrix/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
 
-/// The dot product of each row of x with the same row of y: the products, each rounded to dtype<T>::sum, are summed as
-/// in reduce_sum.
-///     row_dot([[1 2] [3 4]], [[5 6] [7 8]])   ->   [[17] [53]]
-/// shapes   both [n, width] -> [n, 1]
-/// errors   ShapeError if x is not a matrix or the shapes differ
-/// cost     one read of both; temporary memory for the products
-template <class T, device D>
-Tensor<T, D> row_dot(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    using S = detail::sum_t<T>;
-    detail::check_rank("x", x, 2);
-    detail::check_same_shape("y", y, x);
-    detail::ElementLoops<D>::check(exec, x, y);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, {x.shape(0), 1});
-    auto out = detail::new_tensor<T>(exec, {x.shape(0), 1});
-    auto products = detail::ElementLoops<D>::template scratch<S>(exec, x.size());
-    detail::ElementLoops<D>::template zip<S>(exec, x.size(), detail::multiplied{}, products.data(), x.data(), y.data());
-    detail::fold_axes<S, detail::add_lanes>(exec, detail::reduction_of(x.shape(), {false, true}), products.data(),
-                                            out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> row_dot(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return row_dot(x.device(), x, y);
-}
+template <>
+struct detail::function_of<row_dot_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        using S = sum_t<T>;
+        check_rank("x", x, 2);
+        check_same_shape("y", y, x);
+        ElementLoops<D>::check(exec, x, y);
+        if (x.size() == 0) return Tensor<T, D>::zeros(exec, {x.shape(0), 1});
+        auto out = new_tensor<T>(exec, {x.shape(0), 1});
+        auto products = ElementLoops<D>::template scratch<S>(exec, x.size());
+        ElementLoops<D>::template zip<S>(exec, x.size(), multiplied{}, products.data(), x.data(), y.data());
+        fold_axes<S, add_lanes>(exec, reduction_of(x.shape(), {false, true}), products.data(), out.data());
+        return out;
+    }
+};
 
 /// The gradient of one factor: the other one, each row times the gradient of its result.
 struct row_dot_grad_op : operator_of<slots<slot::y, grad_of<slot::out>>, slots<grad_of<slot::x>>> {

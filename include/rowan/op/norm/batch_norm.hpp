@@ -6,6 +6,7 @@
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/elementwise/dropout.hpp>
 #include <rowan/op/norm/declared.hpp>
+#include <rowan/op/norm/functions.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -108,93 +109,68 @@ BatchNormResults<T, M, D> with_lod_of(LoDTensor<T, D> const& x,
 
 }  // namespace detail
 
-/// Normalises each column: (x - mean) / √(variance + epsilon) · scale + shift. In training, with the mean and the
-/// variance of the column over all rows of the batch (divided by their number), and moves the moving statistics towards
-/// these: momentum · moving + (1 - momentum) · that of the batch, as Paddle's; otherwise with the moving ones, which
-/// remain. In training, a batch of one row gives the shift, and one without rows changes nothing. Ioffe and Szegedy:
-/// Batch Normalization, 2015. The sums over rows are formed in blocks of 64, as in merge; the mean is x[0] + that of x -
-/// x[0], so that equal elements have the variance 0, however large they are; the variance is that of x - mean, in a
-/// second pass. The bits are the same for any number of threads and on every device. User-defined types need
-/// a sqrt. Moving statistics of 16-bit numbers should be floats: rounded to 16 bits in every step, they stop moving at a
-/// distance. M is the type of x or dtype<T>::sum.
-/// shapes   x [n, width]; scale, shift, mean and variance [width] -> [n, width], and the next mean and variance [width]
-/// errors   ShapeError if x is not a matrix or the others do not have its width; ValueError if epsilon is negative or
-///          not finite, or momentum is not in [0, 1], or, on Cpu and in training, the variance of a column of finite
-///          elements, or its next moving one, is above the largest number of its type
-/// cost     in training three reads of x, otherwise one, and one write; temporary memory for the sums of blocks: 1/64
-///          of x
-template <class T, device D, class M = T>
-std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> batch_norm(D const& exec, Tensor<T, D> const& x,
-                                                                Tensor<T, D> const& scale, Tensor<T, D> const& shift,
-                                                                Tensor<M, D> const& mean, Tensor<M, D> const& variance,
-                                                                BatchNormAttributes const& options, bool training) {
-    using S = detail::sum_t<T>;
-    detail::check_batch_norm(exec, x, scale, mean, variance, options);
-    detail::check_one_per_column("shift", shift, x);
-    detail::ElementLoops<D>::check(exec, shift);
-    auto out = detail::new_tensor<T>(exec, x.shape());
-    auto next_mean = detail::new_tensor<M>(exec, mean.shape()),
-         next_variance = detail::new_tensor<M>(exec, mean.shape());
-    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, next_mean.data(),
-                                           next_variance.data());
-    detail::ElementLoops<D>::template each_of_rows<S>(
-        exec, x.shape(0), x.shape(1), x.shape(1),
-        detail::ScaleAndShift<detail::NormOfColumns<T>, T>{columns.norm, scale.data(), shift.data(), out.data()});
-    return {std::move(out), std::move(next_mean), std::move(next_variance)};
-}
-
-/// The gradients of x, scale and shift. In training, mean and variance depend on x: with h the normalised x and g =
-/// out_grad, that of x is (g - mean of g - h · mean of g · h) · scale / √(variance + epsilon), with means over the
-/// rows.
-/// shapes   x and out_grad [n, width]; scale, mean and variance [width] -> [n, width], [width], [width]
-/// errors   as batch_norm; ShapeError if out_grad does not have the shape of x
-/// cost     in training, four reads of x, otherwise two; two of out_grad, and one write
-template <class T, device D, class M = T>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> batch_norm_grad(
-    D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<M, D> const& mean,
-    Tensor<M, D> const& variance, Tensor<T, D> const& out_grad, BatchNormAttributes const& options, bool training) {
-    using S = detail::sum_t<T>;
-    using Loops = detail::ElementLoops<D>;
-    detail::check_batch_norm(exec, x, scale, mean, variance, options);
-    detail::check_same_shape("out_grad", out_grad, x);
-    Loops::check(exec, out_grad);
-    std::size_t const n = x.shape(0), width = x.shape(1);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    auto scale_grad = detail::new_tensor<T>(exec, scale.shape()),
-         shift_grad = detail::new_tensor<T>(exec, scale.shape());
-    detail::ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, static_cast<M*>(nullptr),
-                                           static_cast<M*>(nullptr));
-    auto sums = Loops::template scratch<S>(exec, 2 * width);
-    S *const grad = sums.data(), *const along = grad + width;
-    detail::MatrixElement<T> const of_grad{out_grad.data(), width};
-    detail::TimesNorm<detail::NormOfColumns<T>, T> const by_norm{columns.norm, out_grad.data()};
-    detail::column_sums<S>(exec, n, width,
-                           std::tuple{detail::ColumnSum{of_grad, grad}, detail::ColumnSum{by_norm, along}});
-    Loops::template zip<S>(exec, width, detail::same_number{}, shift_grad.data(), grad);
-    Loops::template zip<S>(exec, width, detail::same_number{}, scale_grad.data(), along);
-    if (n != 0) {
-        Loops::each(exec, width, 1,
-                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
-        Loops::each(exec, width, 1,
-                    detail::MeansOfSums<S, detail::SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
+template <>
+struct detail::function_of<batch_norm_op> {
+    template <class T, class D, class M = T>
+    static std::tuple<Tensor<T, D>, Tensor<M, D>, Tensor<M, D>> run(D const& exec, Tensor<T, D> const& x,
+                                                                    Tensor<T, D> const& scale,
+                                                                    Tensor<T, D> const& shift, Tensor<M, D> const& mean,
+                                                                    Tensor<M, D> const& variance,
+                                                                    BatchNormAttributes const& options, bool training) {
+        using S = sum_t<T>;
+        check_batch_norm(exec, x, scale, mean, variance, options);
+        check_one_per_column("shift", shift, x);
+        ElementLoops<D>::check(exec, shift);
+        auto out = new_tensor<T>(exec, x.shape());
+        auto next_mean = new_tensor<M>(exec, mean.shape()), next_variance = new_tensor<M>(exec, mean.shape());
+        ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, next_mean.data(),
+                                       next_variance.data());
+        ElementLoops<D>::template each_of_rows<S>(
+            exec, x.shape(0), x.shape(1), x.shape(1),
+            ScaleAndShift<NormOfColumns<T>, T>{columns.norm, scale.data(), shift.data(), out.data()});
+        return {std::move(out), std::move(next_mean), std::move(next_variance)};
     }
-    Loops::template each_of_rows<S>(exec, n, width, width,
-                                    detail::GradOfColumns<T>{.norm = columns.norm,
-                                                             .grad_mean = training ? grad : nullptr,
-                                                             .along_mean = training ? along : nullptr,
-                                                             .scale = scale.data(),
-                                                             .out_grad = out_grad.data(),
-                                                             .to = x_grad.data()});
-    return {std::move(x_grad), std::move(scale_grad), std::move(shift_grad)};
-}
+};
 
-template <class T, class Device, class M = T>
-std::tuple<Tensor<T, Device>, Tensor<M, Device>, Tensor<M, Device>> batch_norm(
-    Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-    Tensor<M, Device> const& mean, Tensor<M, Device> const& variance, BatchNormAttributes const& options,
-    bool training) {
-    return batch_norm(x.device(), x, scale, shift, mean, variance, options, training);
-}
+template <>
+struct detail::function_of<detail::backward_of<batch_norm_op>> {
+    template <class T, class D, class M = T>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> run(D const& exec, Tensor<T, D> const& x,
+                                                                    Tensor<T, D> const& scale, Tensor<M, D> const& mean,
+                                                                    Tensor<M, D> const& variance,
+                                                                    Tensor<T, D> const& out_grad,
+                                                                    BatchNormAttributes const& options, bool training) {
+        using S = sum_t<T>;
+        using Loops = ElementLoops<D>;
+        check_batch_norm(exec, x, scale, mean, variance, options);
+        check_same_shape("out_grad", out_grad, x);
+        Loops::check(exec, out_grad);
+        std::size_t const n = x.shape(0), width = x.shape(1);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        auto scale_grad = new_tensor<T>(exec, scale.shape()), shift_grad = new_tensor<T>(exec, scale.shape());
+        ColumnNorm<T, D> const columns(exec, x, mean, variance, options, training, static_cast<M*>(nullptr),
+                                       static_cast<M*>(nullptr));
+        auto sums = Loops::template scratch<S>(exec, 2 * width);
+        S *const grad = sums.data(), *const along = grad + width;
+        MatrixElement<T> const of_grad{out_grad.data(), width};
+        TimesNorm<NormOfColumns<T>, T> const by_norm{columns.norm, out_grad.data()};
+        column_sums<S>(exec, n, width, std::tuple{ColumnSum{of_grad, grad}, ColumnSum{by_norm, along}});
+        Loops::template zip<S>(exec, width, same_number{}, shift_grad.data(), grad);
+        Loops::template zip<S>(exec, width, same_number{}, scale_grad.data(), along);
+        if (n != 0) {
+            Loops::each(exec, width, 1, MeansOfSums<S, SmallTerm<S, decltype(of_grad)>>{{of_grad}, grad, n});
+            Loops::each(exec, width, 1, MeansOfSums<S, SmallTerm<S, decltype(by_norm)>>{{by_norm}, along, n});
+        }
+        Loops::template each_of_rows<S>(exec, n, width, width,
+                                        GradOfColumns<T>{.norm = columns.norm,
+                                                         .grad_mean = training ? grad : nullptr,
+                                                         .along_mean = training ? along : nullptr,
+                                                         .scale = scale.data(),
+                                                         .out_grad = out_grad.data(),
+                                                         .to = x_grad.data()});
+        return {std::move(x_grad), std::move(scale_grad), std::move(shift_grad)};
+    }
+};
 
 /// See batch_norm. The slots w and b hold scale and shift; the slot `seed` has an element in training and none
 /// otherwise, as in dropout.

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/matrix_sums.hpp>
 #include <rowan/op/detail/norm_formulas.hpp>
 #include <rowan/op/norm/declared.hpp>
+#include <rowan/op/norm/functions.hpp>
 #include <rowan/op/operator.hpp>
 
 namespace rowan::inline v0 {
@@ -56,41 +57,19 @@ Tensor<T, D> normalised_rows(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 
 }  // namespace detail
 
-/// Normalises each row, along the last axis or from begin_axis on: (x - mean) / √(variance + epsilon) · scale + shift,
-/// with the mean and the variance of the row (divided by its size). Ba et al.: Layer Normalization, 2016. The mean is the
-/// first element + the mean of x - that, so that equal elements have the variance 0, however large they are; the variance
-/// is that of x - mean, in a second pass. Both sums have 16 interleaved parts, as in softmax; they are computed in
-/// dtype<T>::sum. Right for all finite rows of float, double and 16-bit types: where squares overflow or vanish, the row
-/// is first multiplied by a power of two. The bits are the same for any number of threads and on every device.
-/// User-defined types need a sqrt.
-/// shapes   x [n, ...], scale and shift the dims of x from begin_axis on -> [n, ...]
-/// errors   ShapeError if the rank of x is below 2 or scale or shift has another shape; ValueError if begin_axis is 0
-///          or not an axis of x, or epsilon is negative or not finite
-/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
-template <class T, device D>
-Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
-                        LayerNormOptions const& options = {}) {
-    return detail::normalised_rows(exec, x, &scale, &shift, options);
-}
-/// Normalises each row: (x - mean) / √(variance + epsilon), as layer_norm with scale and shift (Ba et al. 2016).
-/// shapes   x [n, ...] -> [n, ...]
-/// errors   ShapeError if the rank of x is below 2; ValueError if begin_axis is 0 or not an axis of x, or epsilon is
-///          negative or not finite
-/// cost     one read of x, which stays in the cache for the second and third pass over a row, and one write
-template <class T, device D>
-Tensor<T, D> layer_norm(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options = {}) {
-    return detail::normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
-}
+template <>
+struct detail::function_of<layer_norm_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& scale, Tensor<T, D> const& shift,
+                            LayerNormOptions const& options) {
+        return normalised_rows(exec, x, &scale, &shift, options);
+    }
 
-template <class T, class Device>
-Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, Tensor<T, Device> const& scale, Tensor<T, Device> const& shift,
-                             LayerNormOptions const& options = {}) {
-    return layer_norm(x.device(), x, scale, shift, options);
-}
-template <class T, class Device>
-Tensor<T, Device> layer_norm(Tensor<T, Device> const& x, LayerNormOptions const& options = {}) {
-    return layer_norm(x.device(), x, options);
-}
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, LayerNormOptions const& options) {
+        return normalised_rows<T, D>(exec, x, nullptr, nullptr, options);
+    }
+};
 
 /// The gradients of scale and shift.
 struct layer_norm_param_grad_op

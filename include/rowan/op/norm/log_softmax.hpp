@@ -5,39 +5,26 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/detail/softmax_rows.hpp>
 #include <rowan/op/norm/declared.hpp>
+#include <rowan/op/norm/functions.hpp>
 
 namespace rowan::inline v0 {
 
-/// x - max - log(Σ exp(x - max)) along an axis, by default row by row: the logarithm of softmax, finite where the
-/// probability underflows. Computed in dtype<T>::sum and narrowed once; user-defined types need `exp` and `log` that ADL
-/// finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its maximum is infinite.
-/// shapes   x [...] -> [...]
-/// errors   ShapeError if x has rank 0; IndexError if the axis is not in [-rank, rank)
-/// cost     as softmax
-template <class T, device D>
-Tensor<T, D> log_softmax(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options = {}) {
-    return detail::softmax_rows<detail::log_softmax_rule>(exec, x, options);
-}
+template <>
+struct detail::function_of<log_softmax_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, SoftmaxOptions const& options) {
+        return softmax_rows<log_softmax_rule>(exec, x, options);
+    }
+};
 
-/// The gradient of x from the result and its gradient: out_grad - exp(out) · Σ out_grad along the axis.
-/// shapes   both [...] -> [...]
-/// errors   ShapeError if out has rank 0 or the shapes differ; IndexError if the axis is not in [-rank, rank)
-/// cost     as softmax_grad
-template <class T, device D>
-Tensor<T, D> log_softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
-                              SoftmaxOptions const& options = {}) {
-    return detail::softmax_rows_grad<detail::log_softmax_rule>(exec, out, out_grad, options);
-}
-
-template <class T, class Device>
-Tensor<T, Device> log_softmax(Tensor<T, Device> const& x, SoftmaxOptions const& options = {}) {
-    return log_softmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<T, Device> log_softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad,
-                                   SoftmaxOptions const& options = {}) {
-    return log_softmax_grad(out.device(), out, out_grad, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<log_softmax_op>> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad,
+                            SoftmaxOptions const& options) {
+        return softmax_rows_grad<log_softmax_rule>(exec, out, out_grad, options);
+    }
+};
 
 struct log_softmax_grad_op : detail::softmax_rows_grad_op<log_softmax_op, detail::log_softmax_rule> {};
 

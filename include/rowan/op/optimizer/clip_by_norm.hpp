@@ -7,6 +7,7 @@
 #include <rowan/op/elementwise/scale.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/optimizer/declared.hpp>
+#include <rowan/op/optimizer/functions.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -90,61 +91,44 @@ private:
 
 }  // namespace detail
 
-/// Scales x to the Euclidean norm max_norm if its norm is greater. If the norm is not finite, the elements of the
-/// result are NaN or 0 by IEEE arithmetic. Right for all finite x of float, double and 16-bit types; of user-defined
-/// types where the squared norm is a normal number. Pascanu et al. 2013, On the difficulty of training recurrent neural
-/// networks.
-/// shapes   x [n, ...] -> the same
-/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and the same again if the squared norm is 0 or does not fit
-///          dtype<T>::sum, or if the factor does not; an x that needs no scaling is returned as an alias; waits for the
-///          device, because the host needs the norm
-template <class T, device D>
-Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    return detail::scaled(exec, x, detail::norm_factor(detail::squared_of(exec, x), options.max_norm));
-}
+template <>
+struct detail::function_of<clip_by_norm_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options) {
+        check_max_norm(options.max_norm);
+        return scaled(exec, x, norm_factor(squared_of(exec, x), options.max_norm));
+    }
 
-/// Scales a row-sparse gradient to the Euclidean norm max_norm if its norm is greater (Pascanu et al. 2013): merges g,
-/// then scales, as clip_by_norm for a tensor. The result represents the clipped dense gradient; it is
-/// merged, so an optimizer does not sort its rows again.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   ValueError if max_norm is negative or not finite; ShapeError if g.value() does not have n rows
-/// cost     a merge, a read of its rows, and a read and a write if they need scaling; a merged g that needs no scaling
-///          is returned as an alias; waits for the device
-template <class T, device D>
-SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    detail::MergedGradient merged(exec, g);
-    return std::move(merged).scaled(exec, detail::norm_factor(merged.squared(exec), options.max_norm));
-}
+    template <class T, class D>
+    static SelectedRows<T, D> run(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options) {
+        check_max_norm(options.max_norm);
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+        MergedGradient merged(exec, g);
+        return std::move(merged).scaled(exec, norm_factor(merged.squared(exec), options.max_norm));
+    }
+};
 
-/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
-/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double, scaled where needed:
-/// those of the dense gradients in order, then those of the row-sparse ones. Right where clip_by_norm is. Pascanu et
-/// al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   any number of gradients of any shapes -> the same; the row-sparse ones are merged
-/// errors   as clip_by_norm
-/// cost     that of clip_by_norm for each; waits for the device once per gradient
-template <class T, device D>
-std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
-    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
-    ClipByNormOptions const& options = {}) {
-    detail::check_max_norm(options.max_norm);
-    for (std::size_t k = 0; k < dense.size(); ++k) detail::check_gradient("dense", k, dense[k]);
-    for (std::size_t k = 0; k < sparse.size(); ++k) detail::check_gradient("sparse", k, sparse[k]);
-    detail::SquaredNorm squared;
-    for (Tensor<T, D> const& x : dense) squared += detail::squared_of(exec, x);
-    std::vector<detail::MergedGradient<T, D>> merged;
-    merged.reserve(sparse.size());
-    for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
-    detail::NormFactor const factor = detail::norm_factor(squared, options.max_norm);
-    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
-    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
-    for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
-    return out;
-}
+template <>
+struct detail::function_of<clip_by_global_norm_op> {
+    template <class T, class D>
+    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
+        D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+        ClipByNormOptions const& options) {
+        check_max_norm(options.max_norm);
+        for (std::size_t k = 0; k < dense.size(); ++k) check_gradient("dense", k, dense[k]);
+        for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient("sparse", k, sparse[k]);
+        SquaredNorm squared;
+        for (Tensor<T, D> const& x : dense) squared += squared_of(exec, x);
+        std::vector<MergedGradient<T, D>> merged;
+        merged.reserve(sparse.size());
+        for (SelectedRows<T, D> const& g : sparse) squared += merged.emplace_back(exec, g).squared(exec);
+        NormFactor const factor = norm_factor(squared, options.max_norm);
+        std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+        for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(scaled(exec, x, factor));
+        for (auto& g : merged) std::get<1>(out).push_back(std::move(g).scaled(exec, factor));
+        return out;
+    }
+};
 
 /// See clip_by_norm.
 struct clip_by_norm_op : detail::declared<clip_by_norm_op> {

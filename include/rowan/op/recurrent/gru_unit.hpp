@@ -5,6 +5,7 @@
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/recurrent/declared.hpp>
+#include <rowan/op/recurrent/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -63,32 +64,27 @@ struct GruGradStep {
 
 }  // namespace detail
 
-/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
-/// product. With g = h_prev · w + b:
-///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
-/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
-/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
-///          and r, z, c, g_c [n, 4 · size] for the gradient
-/// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
-                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_recurrent_cell(3, x, h_prev, w);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::ElementLoops<D>::check(exec, x);
-    auto const hidden = fc(exec, h_prev, w, b);
-    auto h = detail::new_tensor<T>(exec, {n, size});
-    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
-    detail::GruStep<T> const step{.x = x.data(),
-                                  .hidden = hidden.data(),
-                                  .h_prev = h_prev.data(),
-                                  .saved = saved.data(),
-                                  .h = h.data(),
-                                  .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
-    return {std::move(h), std::move(saved)};
-}
+template <>
+struct detail::function_of<gru_unit_op> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
+                                                      Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        check_recurrent_cell(3, x, h_prev, w);
+        std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+        ElementLoops<D>::check(exec, x);
+        auto const hidden = fc(exec, h_prev, w, b);
+        auto h = new_tensor<T>(exec, {n, size});
+        auto saved = new_tensor<T>(exec, {n, 4 * size});
+        GruStep<T> const step{.x = x.data(),
+                              .hidden = hidden.data(),
+                              .h_prev = h_prev.data(),
+                              .saved = saved.data(),
+                              .h = h.data(),
+                              .size = size};
+        ElementLoops<D>::template each_of_rows<sum_t<T>>(exec, n, size, 3 * size, step);
+        return {std::move(h), std::move(saved)};
+    }
+};
 
 namespace slot {
 

@@ -5,6 +5,7 @@
 #include <rowan/op/matrix/fc.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/recurrent/declared.hpp>
+#include <rowan/op/recurrent/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -67,35 +68,32 @@ struct LstmGradStep {
 
 }  // namespace detail
 
-/// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
-///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
-/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
-/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
-///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
-/// errors   ShapeError if shapes do not match
-/// cost     8 · n · size² operations, one pass over the gates
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
-                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
-                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_recurrent_cell(4, x, h_prev, w);
-    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
-    detail::check_rows_like("c_prev", c_prev, n, size);
-    detail::ElementLoops<D>::check(exec, x, c_prev);
-    auto const hidden = fc(exec, h_prev, w, b);
-    auto h = detail::new_tensor<T>(exec, {n, size});
-    auto c = detail::new_tensor<T>(exec, {n, size});
-    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
-    detail::LstmStep<T> const step{.x = x.data(),
-                                   .hidden = hidden.data(),
-                                   .c_prev = c_prev.data(),
-                                   .saved = saved.data(),
-                                   .h = h.data(),
-                                   .c = c.data(),
-                                   .size = size};
-    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
-    return {std::move(h), std::move(c), std::move(saved)};
-}
+template <>
+struct detail::function_of<lstm_unit_op> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> run(D const& exec, Tensor<T, D> const& x,
+                                                                    Tensor<T, D> const& h_prev,
+                                                                    Tensor<T, D> const& c_prev, Tensor<T, D> const& w,
+                                                                    Tensor<T, D> const& b) {
+        check_recurrent_cell(4, x, h_prev, w);
+        std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+        check_rows_like("c_prev", c_prev, n, size);
+        ElementLoops<D>::check(exec, x, c_prev);
+        auto const hidden = fc(exec, h_prev, w, b);
+        auto h = new_tensor<T>(exec, {n, size});
+        auto c = new_tensor<T>(exec, {n, size});
+        auto saved = new_tensor<T>(exec, {n, 5 * size});
+        LstmStep<T> const step{.x = x.data(),
+                               .hidden = hidden.data(),
+                               .c_prev = c_prev.data(),
+                               .saved = saved.data(),
+                               .h = h.data(),
+                               .c = c.data(),
+                               .size = size};
+        ElementLoops<D>::template each_of_rows<sum_t<T>>(exec, n, size, 4 * size, step);
+        return {std::move(h), std::move(c), std::move(saved)};
+    }
+};
 
 /// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op : detail::declared<lstm_unit_op> {

@@ -10,6 +10,7 @@
 #include <rowan/op/detail/unary.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -85,38 +86,24 @@ Tensor<std::int64_t, D> find_extrema(D const& exec, Tensor<T, D> const& x, Argma
 
 }  // namespace detail
 
-/// The position along an axis of the greatest element: of the first one of equal ones, of the first NaN if there is one.
-///     argmax([[1 7 7] [4 2 3]])   ->   [1 0]
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
-///          temporary memory of an element each; a thread reads whole lanes
-template <class T, device D>
-Tensor<std::int64_t, D> argmax(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-    return detail::find_extrema<true>(exec, x, options);
-}
+template <>
+struct detail::function_of<argmax_op> {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
+        return find_extrema<true>(exec, x, options);
+    }
+};
 
-/// The position along an axis of the smallest element, as argmax.
-/// shapes   x [...] -> the dims of x without that of the axis, or with a dim of 1 for it
-/// errors   IndexError if the axis is not in [-rank, rank); ShapeError if there is a result of no elements
-/// cost     one read of x, and a second one up to the extremum of rows with 32 elements or more, for which there is
-///          temporary memory of an element each; a thread reads whole lanes
-template <class T, device D>
-Tensor<std::int64_t, D> argmin(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-    return detail::find_extrema<false>(exec, x, options);
-}
-
-template <class T, class Device>
-Tensor<std::int64_t, Device> argmax(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return argmax(x.device(), x, options);
-}
-template <class T, class Device>
-Tensor<std::int64_t, Device> argmin(Tensor<T, Device> const& x, ArgmaxOptions const& options = {}) {
-    return argmin(x.device(), x, options);
-}
+template <>
+struct detail::function_of<argmin_op> {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D const& exec, Tensor<T, D> const& x, ArgmaxOptions const& options) {
+        return find_extrema<false>(exec, x, options);
+    }
+};
 
 /// See argmax and argmin.
-template <class Op, bool greatest>
+template <class Op>
 struct arg_extreme_op : detail::declared<Op> {
     static constexpr ArgmaxOptions normal(VarSpec const& x, ArgmaxOptions const& options) {
         return detail::axes_from_first(x.dims.size(), options);
@@ -138,11 +125,11 @@ struct arg_extreme_op : detail::declared<Op> {
 
     template <class T, class D>
     static Tensor<std::int64_t, D> run(D exec, Tensor<T, D> const& x, ArgmaxOptions const& options = {}) {
-        return detail::find_extrema<greatest>(exec, x, options);
+        return detail::run_of<Op, Tensor<std::int64_t, D>>(exec, x, options);
     }
 };
 
-struct argmax_op : arg_extreme_op<argmax_op, true> {};   ///< See argmax.
-struct argmin_op : arg_extreme_op<argmin_op, false> {};  ///< See argmin.
+struct argmax_op : arg_extreme_op<argmax_op> {};  ///< See argmax.
+struct argmin_op : arg_extreme_op<argmin_op> {};  ///< See argmin.
 
 }  // namespace rowan::inline v0

@@ -7,6 +7,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -81,42 +82,32 @@ struct PlaceLanes {
 
 }  // namespace detail
 
-/// The positions of the elements along an axis in ascending order, or descending, where equal elements keep their order
-/// and NaN is the greatest: ascending, the result is that of NumPy's argsort(x, kind="stable").
-///     argsort([3 1 2])                           ->   [1 2 0]
-///     argsort([3 1 3], {.descending = true})     ->   [0 2 1]
-/// shapes   x [...] -> [...]
-/// errors   IndexError if the axis is not in [-rank, rank)
-/// cost     O(size · log(dim of the axis)), by merging runs of 16, 32, 64, …, of which a thread merges two; temporary
-///          memory of 8 bytes for each element, or 16 if the axis is not the last one
-template <class T, device D>
-Tensor<std::int64_t, D> argsort(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options = {}) {
-    using Sort = detail::SortRuns<T>;
-    using Loops = detail::ElementLoops<D>;
-    Loops::check(exec, x);
-    std::size_t const axis = detail::checked_axis(options.axis, x.dimension());
-    auto out = detail::new_tensor<std::int64_t>(exec, x.shape());
-    if (x.size() == 0) return out;
-    std::size_t const n = x.shape(axis), inner = detail::product_from(x.shape(), axis + 1), lanes = x.size() / n;
-    bool const more = n > Sort::shortest;
-    auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
-    auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
-    std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
-    for (std::size_t run = Sort::shortest;; run *= 2) {
-        std::size_t const runs = (n - 1) / run + 1;
-        Loops::each(exec, lanes * runs, n < run ? n : run,
-                    Sort{x.data(), from, to, n, inner, run, runs, options.descending});
-        if (runs == 1) break;
-        std::swap(from, to);
+template <>
+struct detail::function_of<argsort_op> {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D const& exec, Tensor<T, D> const& x, ArgsortOptions const& options) {
+        using Sort = SortRuns<T>;
+        using Loops = ElementLoops<D>;
+        Loops::check(exec, x);
+        std::size_t const axis = checked_axis(options.axis, x.dimension());
+        auto out = new_tensor<std::int64_t>(exec, x.shape());
+        if (x.size() == 0) return out;
+        std::size_t const n = x.shape(axis), inner = product_from(x.shape(), axis + 1), lanes = x.size() / n;
+        bool const more = n > Sort::shortest;
+        auto first = Loops::template scratch<std::int64_t>(exec, inner == 1 ? 0 : x.size());
+        auto second = Loops::template scratch<std::int64_t>(exec, more ? x.size() : 0);
+        std::int64_t *to = inner == 1 ? out.data() : first.data(), *from = second.data();
+        for (std::size_t run = Sort::shortest;; run *= 2) {
+            std::size_t const runs = (n - 1) / run + 1;
+            Loops::each(exec, lanes * runs, n < run ? n : run,
+                        Sort{x.data(), from, to, n, inner, run, runs, options.descending});
+            if (runs == 1) break;
+            std::swap(from, to);
+        }
+        if (to != out.data()) Loops::each(exec, x.size(), 1, PlaceLanes{to, out.data(), n, inner});
+        return out;
     }
-    if (to != out.data()) Loops::each(exec, x.size(), 1, detail::PlaceLanes{to, out.data(), n, inner});
-    return out;
-}
-
-template <class T, class Device>
-Tensor<std::int64_t, Device> argsort(Tensor<T, Device> const& x, ArgsortOptions const& options = {}) {
-    return argsort(x.device(), x, options);
-}
+};
 
 /// See argsort.
 struct argsort_op : detail::declared<argsort_op> {

@@ -4,6 +4,7 @@
 #include <rowan/op/detail/running.hpp>
 #include <rowan/op/detail/wide_product.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -141,27 +142,13 @@ private:
 
 }  // namespace detail
 
-/// The running products along an axis: each element becomes the product of all elements up to it.
-///     cumprod([2 3 4])                                           ->   [2 6 24]
-///     cumprod([2 3 4], {.exclusive = true})                      ->   [1 2 6]
-///     cumprod([2 3 4], {.exclusive = true, .reverse = true})     ->   [12 4 1]
-/// Products are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is
-/// rounded to T once. The gradient is right also where elements are 0, and where a product of finite elements overflows
-/// or vanishes.
-/// shapes   x [...] -> [...]
-/// errors   IndexError if the axis is not in [-rank, rank)
-/// cost     one read of x and one write of the result; a thread multiplies whole lanes
-template <class T, device D>
-Tensor<T, D> cumprod(D const& exec, Tensor<T, D> const& x, CumprodOptions const& options = {}) {
-    return detail::running<detail::running_product>(exec, x, options);
-}
-
-template <class T = void, class X>  // as many parameters as xtensor's
-requires detail::tensor_argument<X>
-auto cumprod(X&& x) { return cumprod(x.device(), x, CumprodOptions()); }
-template <class X>
-requires detail::tensor_argument<X>
-auto cumprod(X&& x, CumprodOptions options) { return cumprod(x.device(), x, options); }
+template <>
+struct detail::function_of<cumprod_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, CumprodOptions const& options) {
+        return running<running_product>(exec, x, options);
+    }
+};
 
 /// See cumprod.
 struct cumprod_op : detail::running_op<cumprod_op> {

@@ -3,6 +3,7 @@
 
 #include <rowan/op/detail/running.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -15,26 +16,13 @@ struct running_sum {
 
 }  // namespace detail
 
-/// The running sums along an axis: each element becomes the sum of all elements up to it.
-///     cumsum([1 2 3])                                           ->   [1 3 6]
-///     cumsum([1 2 3], {.exclusive = true})                      ->   [0 1 3]
-///     cumsum([1 2 3], {.exclusive = true, .reverse = true})     ->   [5 3 0]
-/// Sums are formed in order: of floats and 16-bit elements in double, of other types in dtype<T>::sum. Each is rounded
-/// to T once. So a sum of n floats has an error of at most half a last bit and n · 2^-53 · Σ|x|.
-/// shapes   x [...] -> [...]
-/// errors   IndexError if the axis is not in [-rank, rank)
-/// cost     one read of x and one write of the result; a thread sums whole lanes
-template <class T, device D>
-Tensor<T, D> cumsum(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options = {}) {
-    return detail::running<detail::running_sum>(exec, x, options);
-}
-
-template <class T = void, class X>  // as many parameters as xtensor's
-requires detail::tensor_argument<X>
-auto cumsum(X&& x) { return cumsum(x.device(), x, CumsumOptions()); }
-template <class X>
-requires detail::tensor_argument<X>
-auto cumsum(X&& x, CumsumOptions options) { return cumsum(x.device(), x, options); }
+template <>
+struct detail::function_of<cumsum_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& x, CumsumOptions const& options) {
+        return running<running_sum>(exec, x, options);
+    }
+};
 
 /// See cumsum.
 struct cumsum_op : detail::running_op<cumsum_op> {

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/reduce_op.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -36,22 +37,7 @@ struct axis_totals {
 
 }  // namespace detail
 
-/// Sums the elements along some axes, by default along all of them.
-///
-///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
-///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
-///     reduce_sum([[1 2] [3 4]])                                      ->   10
-///
-/// If the contributions to a sum are adjacent in memory, as along the last axes or all, they have 16 interleaved
-/// partial sums, which are added as a binary tree, as in softmax and layer_norm. More than 4096 are cut into blocks of
-/// 4096, whose sums are added in the same way. Other contributions are, in row-major order, summed in blocks of 64, the
-/// sums of blocks in blocks of 64, and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum
-/// of no elements is 0. The bits are the same for any number of threads and on every device.
-/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
-/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
-/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x. On a Thrust device
-///          for 16 numbers per block of adjacent elements
-ROWAN_REDUCTION(reduce_sum, axis_totals)
+ROWAN_REDUCE_OP(reduce_sum, axis_totals)
 
 /// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
 struct bias_grad_op : operator_of<slots<grad_of<slot::out>>, slots<grad_of<slot::b>>> {

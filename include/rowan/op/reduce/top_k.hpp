@@ -4,6 +4,7 @@
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/declared.hpp>
+#include <rowan/op/reduce/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -53,34 +54,23 @@ struct ScatterInRow {
 
 }  // namespace detail
 
-/// The greatest elements of each row, that is along the last axis, in descending order, and their positions. Of equal
-/// elements, the first comes first; NaN counts as the greatest number, as in PyTorch.
-///     top_k([[3 9 4] [5 1 5]], {.k = 2})   ->   [[9 4] [5 5]] and [[1 2] [0 2]]
-/// shapes   x [..., n] -> [..., k] and [..., k]
-/// errors   ShapeError if x has rank 0; ValueError if k is not in [1, n]
-/// cost     one read of x; at most O(n log k) steps for a row, which one thread processes
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> top_k(D const& exec, Tensor<T, D> const& x,
-                                                        TopKOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    if (x.dimension() == 0) spec::the_rank_does_not_fit("x", 0, "at least 1");
-    auto shape = x.shape();
-    auto const n = shape.back();
-    if (options.k < 1 || options.k > static_cast<std::int64_t>(n))
-        detail::bad_k(options.k, static_cast<std::int64_t>(n));
-    shape.back() = static_cast<std::size_t>(options.k);
-    auto values = detail::new_tensor<T>(exec, shape);
-    auto ids = detail::new_tensor<std::int64_t>(exec, shape);
-    detail::ElementLoops<D>::each(exec, x.size() / n, n,
-                                  detail::TopOfRow<T>{x.data(), values.data(), ids.data(), n, shape.back()});
-    return {std::move(values), std::move(ids)};
-}
-
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<std::int64_t, Device>> top_k(Tensor<T, Device> const& x,
-                                                                  TopKOptions const& options = {}) {
-    return top_k(x.device(), x, options);
-}
+template <>
+struct detail::function_of<top_k_op> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::int64_t, D>> run(D const& exec, Tensor<T, D> const& x,
+                                                                 TopKOptions const& options) {
+        ElementLoops<D>::check(exec, x);
+        if (x.dimension() == 0) spec::the_rank_does_not_fit("x", 0, "at least 1");
+        auto shape = x.shape();
+        auto const n = shape.back();
+        if (options.k < 1 || options.k > static_cast<std::int64_t>(n)) bad_k(options.k, static_cast<std::int64_t>(n));
+        shape.back() = static_cast<std::size_t>(options.k);
+        auto values = new_tensor<T>(exec, shape);
+        auto ids = new_tensor<std::int64_t>(exec, shape);
+        ElementLoops<D>::each(exec, x.size() / n, n, TopOfRow<T>{x.data(), values.data(), ids.data(), n, shape.back()});
+        return {std::move(values), std::move(ids)};
+    }
+};
 
 /// See top_k; x has a rank of 2 or more.
 struct top_k_op : detail::declared<top_k_op> {

@@ -8,6 +8,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/pick_sequences.hpp>
 
 #include <algorithm>
@@ -83,102 +84,85 @@ void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTen
 
 }  // namespace detail
 
-/// One step of a beam search. A source has hypotheses: prefixes of tokens, with scores. Every hypothesis that does not
-/// end with options.end_id is extended by every token; its score plus that of the token is the score of the extension.
-/// A hypothesis that has ended remains as it is. The options.beam_size candidates of each source with the highest
-/// scores are returned in decreasing order; of equal ones, that of the earlier hypothesis and of the smaller token is
-/// first, and NaN is last. Paddle's beam_search, with the prefixes in place of its parents' links.
-///
-///     prefixes [0 5] [0 7]  |  [0 3]    scores of tokens  [3, tokens]    two sources, with 2 and 1 hypotheses
-///     ->       [0 7 2] [0 5 1]  |  [0 3 6] [0 3 3]          parents 1 0 2 2
-///
-/// shapes   prefixes [n] with one level: the tokens of each of m hypotheses; log_probability [m, tokens] with one
-///          level: the hypotheses of each source; scores [m] -> prefixes, the last token and the score of each hypothesis that
-///          remains, the latter two with the level of log_probability, and the row of log_probability that it extends
-/// errors   ShapeError if shapes or levels do not match; ValueError if options.beam_size is less than 1
-/// cost     O(m · tokens), O(beam_size) for each candidate that enters a beam, and one copy of the prefixes, on one
-///          thread of the host; values in device memory are copied, which synchronizes
-template <class T, id_type I, device D>
-std::tuple<LoDTensor<I, D>, LoDTensor<I, D>, LoDTensor<T, D>, Tensor<std::int64_t, D>> beam_search(
-    D const& exec, LoDTensor<I, D> const& prefixes, LoDTensor<T, D> const& log_probability, Tensor<T, D> const& scores,
-    BeamSearchOptions const& options = {}) {
-    using S = detail::sum_t<T>;
-    detail::check_beam(options);
-    detail::check_hypotheses(prefixes, "log_probability", log_probability);
-    detail::check_rank("log_probability", log_probability.value(), 2);
-    detail::check_rank("scores", scores, 1);
-    detail::check_height("scores", scores, static_cast<std::int64_t>(log_probability.value().shape(0)));
-    auto const tokens = detail::host_of(prefixes);
-    auto const host_probability = to_host(exec, log_probability.value());
-    auto const host_scores = to_host(exec, scores);
-    auto const offsets = tokens.lod()[0], sources = log_probability.lod()[0];
-    I const* const token = tokens.value().data();
-    std::size_t const width = log_probability.value().shape(1);
-    std::vector<I> made, last;
-    std::vector<T> totals;
-    std::vector<std::int64_t> parents, lengths, beams;
-    std::vector<detail::BeamItem<S>> best;
-    for (std::size_t source = 0; source + 1 < sources.size(); ++source) {
-        best.clear();
-        for (auto r = static_cast<std::size_t>(sources[source]); r < static_cast<std::size_t>(sources[source + 1]);
-             ++r) {
-            S const score = dtype<T>::widen(host_scores.data()[r]);
-            auto const parent = static_cast<std::int64_t>(r);
-            bool const ended = offsets[r] < offsets[r + 1] &&
-                               std::int64_t{token[static_cast<std::size_t>(offsets[r + 1]) - 1]} == options.end_id;
-            auto const most = static_cast<std::size_t>(options.beam_size);
-            if (ended) detail::insert_item<S>(best, most, {score, parent, -1});
-            for (std::size_t k = 0; k < width && !ended; ++k) {
-                S const total = score + S(dtype<T>::widen(host_probability.data()[r * width + k]));
-                detail::insert_item<S>(best, most, {total, parent, static_cast<std::int64_t>(k)});
+template <>
+struct detail::function_of<beam_search_op> {
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<I, D>, LoDTensor<I, D>, LoDTensor<T, D>, Tensor<std::int64_t, D>> run(
+        D const& exec, LoDTensor<I, D> const& prefixes, LoDTensor<T, D> const& log_probability,
+        Tensor<T, D> const& scores, BeamSearchOptions const& options) {
+        using S = sum_t<T>;
+        check_beam(options);
+        check_hypotheses(prefixes, "log_probability", log_probability);
+        check_rank("log_probability", log_probability.value(), 2);
+        check_rank("scores", scores, 1);
+        check_height("scores", scores, static_cast<std::int64_t>(log_probability.value().shape(0)));
+        auto const tokens = host_of(prefixes);
+        auto const host_probability = to_host(exec, log_probability.value());
+        auto const host_scores = to_host(exec, scores);
+        auto const offsets = tokens.lod()[0], sources = log_probability.lod()[0];
+        I const* const token = tokens.value().data();
+        std::size_t const width = log_probability.value().shape(1);
+        std::vector<I> made, last;
+        std::vector<T> totals;
+        std::vector<std::int64_t> parents, lengths, beams;
+        std::vector<BeamItem<S>> best;
+        for (std::size_t source = 0; source + 1 < sources.size(); ++source) {
+            best.clear();
+            for (auto r = static_cast<std::size_t>(sources[source]); r < static_cast<std::size_t>(sources[source + 1]);
+                 ++r) {
+                S const score = dtype<T>::widen(host_scores.data()[r]);
+                auto const parent = static_cast<std::int64_t>(r);
+                bool const ended = offsets[r] < offsets[r + 1] &&
+                                   std::int64_t{token[static_cast<std::size_t>(offsets[r + 1]) - 1]} == options.end_id;
+                auto const most = static_cast<std::size_t>(options.beam_size);
+                if (ended) insert_item<S>(best, most, {score, parent, -1});
+                for (std::size_t k = 0; k < width && !ended; ++k) {
+                    S const total = score + S(dtype<T>::widen(host_probability.data()[r * width + k]));
+                    insert_item<S>(best, most, {total, parent, static_cast<std::int64_t>(k)});
+                }
+            }
+            beams.push_back(static_cast<std::int64_t>(best.size()));
+            for (auto const& item : best) {
+                auto const r = static_cast<std::size_t>(item.parent);
+                made.insert(made.end(), token + offsets[r], token + offsets[r + 1]);
+                if (item.token >= 0) made.push_back(static_cast<I>(item.token));
+                lengths.push_back(offsets[r + 1] - offsets[r] + (item.token >= 0 ? 1 : 0));
+                last.push_back(made.back());
+                totals.push_back(dtype<T>::narrow(item.score));
+                parents.push_back(item.parent);
             }
         }
-        beams.push_back(static_cast<std::int64_t>(best.size()));
-        for (auto const& item : best) {
-            auto const r = static_cast<std::size_t>(item.parent);
-            made.insert(made.end(), token + offsets[r], token + offsets[r + 1]);
-            if (item.token >= 0) made.push_back(static_cast<I>(item.token));
-            lengths.push_back(offsets[r + 1] - offsets[r] + (item.token >= 0 ? 1 : 0));
-            last.push_back(made.back());
-            totals.push_back(dtype<T>::narrow(item.score));
-            parents.push_back(item.parent);
-        }
+        Lod const level = Lod::from_lengths({beams});
+        return {LoDTensor<I, D>(to_device(exec, tensor_of(made)), Lod::from_lengths({lengths})),
+                LoDTensor<I, D>(to_device(exec, tensor_of(last)), level),
+                LoDTensor<T, D>(to_device(exec, tensor_of(totals)), level), to_device(exec, tensor_of(parents))};
     }
-    Lod const level = Lod::from_lengths({beams});
-    return {LoDTensor<I, D>(to_device(exec, detail::tensor_of(made)), Lod::from_lengths({lengths})),
-            LoDTensor<I, D>(to_device(exec, detail::tensor_of(last)), level),
-            LoDTensor<T, D>(to_device(exec, detail::tensor_of(totals)), level),
-            to_device(exec, detail::tensor_of(parents))};
-}
+};
 
-/// The hypotheses of each source in the order of decreasing scores, with two levels: sources, and hypotheses.
-/// Paddle's beam_search_decode.
-///     prefixes [0 5 1] [0 7 1] | [0 3 1], scores -2 -1 | -3    ->    [0 7 1] [0 5 1] | [0 3 1], scores -1 -2 | -3
-/// shapes   prefixes [n] with one level, scores [m] with one level, as beam_search returns them -> [n] with two levels,
-///          [m] with the level of scores
-/// errors   ShapeError if shapes or levels do not match
-/// cost     one read and one write of all tokens and scores; from device memory, scores are copied to the host
-template <class T, id_type I, device D>
-std::tuple<LoDTensor<I, D>, LoDTensor<T, D>> beam_search_decode(D const& exec, LoDTensor<I, D> const& prefixes,
-                                                                LoDTensor<T, D> const& scores) {
-    detail::check_hypotheses(prefixes, "scores", scores);
-    detail::check_rank("scores", scores.value(), 1);
-    auto const host_scores = to_host(exec, scores.value());
-    auto const sources = scores.lod()[0];
-    std::vector<std::int64_t> order(host_scores.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    auto const score = [&](std::int64_t r) {
-        return detail::sum_t<T>(dtype<T>::widen(host_scores.data()[static_cast<std::size_t>(r)]));
-    };
-    for (std::size_t s = 0; s + 1 < sources.size(); ++s)
-        std::stable_sort(order.begin() + sources[s], order.begin() + sources[s + 1],
-                         [&](std::int64_t a, std::int64_t b) { return detail::precedes(score(a), score(b)); });
-    auto sorted = pick_sequences(exec, prefixes, order);
-    LoDTensor<T, D> const rows(scores.value().share());
-    Lod const levels{sources, sorted.lod()[0]};
-    return {LoDTensor<I, D>(std::move(sorted).value(), levels),
-            LoDTensor<T, D>(pick_sequences(exec, rows, order).value(), scores.lod())};
-}
+template <>
+struct detail::function_of<beam_search_decode_op> {
+    template <class T, id_type I, class D>
+    static std::tuple<LoDTensor<I, D>, LoDTensor<T, D>> run(D const& exec, LoDTensor<I, D> const& prefixes,
+                                                            LoDTensor<T, D> const& scores) {
+        check_hypotheses(prefixes, "scores", scores);
+        check_rank("scores", scores.value(), 1);
+        auto const host_scores = to_host(exec, scores.value());
+        auto const sources = scores.lod()[0];
+        std::vector<std::int64_t> order(host_scores.size());
+        std::iota(order.begin(), order.end(), std::int64_t{0});
+        auto const score = [&](std::int64_t r) {
+            return sum_t<T>(dtype<T>::widen(host_scores.data()[static_cast<std::size_t>(r)]));
+        };
+        for (std::size_t s = 0; s + 1 < sources.size(); ++s)
+            std::stable_sort(order.begin() + sources[s], order.begin() + sources[s + 1],
+                             [&](std::int64_t a, std::int64_t b) { return precedes(score(a), score(b)); });
+        auto sorted = pick_sequences(exec, prefixes, order);
+        LoDTensor<T, D> const rows(scores.value().share());
+        Lod const levels{sources, sorted.lod()[0]};
+        return {LoDTensor<I, D>(std::move(sorted).value(), levels),
+                LoDTensor<T, D>(pick_sequences(exec, rows, order).value(), scores.lod())};
+    }
+};
 
 /// See beam_search. The slot `ids` holds the prefixes, x the scores of tokens, and y those of hypotheses; `last` holds
 /// the last tokens.

@@ -5,6 +5,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -77,48 +78,35 @@ private:
 
 }  // namespace detail
 
-/// The least number of insertions, deletions and substitutions of tokens that turn each sequence of x, of the last
-/// level, into that of y: the Levenshtein distance. Divided by the number of tokens in y, it is the word error rate of
-/// recognized speech; then two empty sequences have 0, and a sequence whose y is empty has infinity, as in TensorFlow.
-///     x [k i t t e n] []   y [s i t t i n g] [a]   ->   [[3] [1]]
-/// sequence_erase takes out tokens that do not count.
-/// shapes   x and y [n] or [n, 1] …, their rows hold one integer -> [sequences, 1] with the upper levels of x
-/// errors   ShapeError if x or y has no levels, its rows have more or less than one element, or y has other upper
-///          levels or another number of sequences
-/// cost     O(length in x · length in y) for each pair, 64 tokens of y at a time, and 1/4 byte per token of y; parallel
-///          over pairs
-template <id_type I, device D>
-LoDTensor<double, D> edit_distance(D const& exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
-                                   EditDistanceOptions const& options = {}) {
-    detail::check_tokens(exec, "x", x);
-    detail::check_tokens(exec, "y", y);
-    auto upper = detail::upper_levels(x.lod());
-    if (y.lod().levels() != x.lod().levels()) {
-        throw ShapeError("y.lod().levels()", std::to_string(y.lod().levels()), std::to_string(x.lod().levels()));
+template <>
+struct detail::function_of<edit_distance_op> {
+    template <id_type I, class D>
+    static LoDTensor<double, D> run(D const& exec, LoDTensor<I, D> const& x, LoDTensor<I, D> const& y,
+                                    EditDistanceOptions const& options) {
+        check_tokens(exec, "x", x);
+        check_tokens(exec, "y", y);
+        auto upper = upper_levels(x.lod());
+        if (y.lod().levels() != x.lod().levels()) {
+            throw ShapeError("y.lod().levels()", std::to_string(y.lod().levels()), std::to_string(x.lod().levels()));
+        }
+        auto const x_offsets = last_level(x.lod()), y_offsets = last_level(y.lod());
+        std::size_t const n = x_offsets.size() - 1;
+        if (y_offsets.size() - 1 != n)
+            throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
+        if (!(upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
+        ElementLoops<D>::check(exec, x.value(), y.value());
+        auto to = new_tensor<double>(exec, {n, 1});
+        if (n == 0) return {std::move(to), std::move(upper)};
+        using Edits = TokenEdits<I>;
+        OnDevice<std::int64_t, D> const x_begins(exec, x_offsets), y_begins(exec, y_offsets);
+        auto steps = ElementLoops<D>::template scratch<typename Edits::Steps>(exec, y.value().size() / 64 + n);
+        std::size_t const work = (x.value().size() / n + 1) * (y.value().size() / n + 1);
+        ElementLoops<D>::each(exec, n, work,
+                              Edits{x.value().data(), y.value().data(), x_begins.data(), y_begins.data(), steps.data(),
+                                    options.normalized, to.data()});
+        return {std::move(to), std::move(upper)};
     }
-    auto const x_offsets = detail::last_level(x.lod()), y_offsets = detail::last_level(y.lod());
-    std::size_t const n = x_offsets.size() - 1;
-    if (y_offsets.size() - 1 != n)
-        throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
-    if (!(detail::upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
-    detail::ElementLoops<D>::check(exec, x.value(), y.value());
-    auto to = detail::new_tensor<double>(exec, {n, 1});
-    if (n == 0) return {std::move(to), std::move(upper)};
-    using Edits = detail::TokenEdits<I>;
-    detail::OnDevice<std::int64_t, D> const x_begins(exec, x_offsets), y_begins(exec, y_offsets);
-    auto steps = detail::ElementLoops<D>::template scratch<typename Edits::Steps>(exec, y.value().size() / 64 + n);
-    std::size_t const work = (x.value().size() / n + 1) * (y.value().size() / n + 1);
-    detail::ElementLoops<D>::each(exec, n, work,
-                                  Edits{x.value().data(), y.value().data(), x_begins.data(), y_begins.data(),
-                                        steps.data(), options.normalized, to.data()});
-    return {std::move(to), std::move(upper)};
-}
-
-template <id_type I, class Device>
-LoDTensor<double, Device> edit_distance(LoDTensor<I, Device> const& x, LoDTensor<I, Device> const& y,
-                                        EditDistanceOptions const& options = {}) {
-    return edit_distance(x.device(), x, y, options);
-}
+};
 
 /// See edit_distance.
 struct edit_distance_op : detail::declared<edit_distance_op> {

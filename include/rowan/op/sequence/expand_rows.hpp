@@ -5,26 +5,26 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/reduce/reduce_sum.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 
 #include <algorithm>
 
 namespace rowan::inline v0 {
 
-/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
-/// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
-/// cost     one write of the result
-template <class T, device D>
-Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-    detail::check_rows("like", like);
-    detail::ElementLoops<D>::check(exec, row, like);
-    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
-        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
-                         "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = detail::new_tensor<T>(exec, like.shape());
-    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
-    return out;
-}
+template <>
+struct detail::function_of<expand_rows_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        check_rows("like", like);
+        ElementLoops<D>::check(exec, row, like);
+        if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+            throw ShapeError("row.shape()", shape_text(row.shape()),
+                             "that of the rows of like, " + shape_text(like.shape()));
+        auto out = new_tensor<T>(exec, like.shape());
+        ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+        return out;
+    }
+};
 
 struct expand_rows_op : detail::declared<expand_rows_op> {
     static constexpr Linearity linearity = Linearity::scaled;

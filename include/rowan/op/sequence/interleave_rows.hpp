@@ -8,6 +8,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/lod.hpp>
 
 #include <algorithm>
@@ -49,82 +50,72 @@ std::vector<T*> branch_rows(Ids<> const& list, T* ones, T* zeros, std::size_t wi
 
 }  // namespace detail
 
-/// The positions of the elements that equal `value`, which is 0 or 1, in ascending order.
-/// shapes   ids [n] -> [count]
-/// errors   IndexError if an element is neither 0 nor 1; ValueError if value is neither; ShapeError if ids are a tensor
-///          whose rank is not 1
-/// cost     one read of ids on the host; from device memory they are copied, which synchronizes
-template <device D>
-Tensor<std::int64_t, D> nonzero_rows(D const& exec, std::type_identity_t<Ids<D>> ids, std::int64_t value) {
-    detail::check_branch(value);
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
+template <>
+struct detail::function_of<nonzero_rows_op> {
+    template <class D>
+    static Tensor<std::int64_t, D> run(D const& exec, Ids<D> const& ids, std::int64_t value) {
+        check_branch(value);
+        HostIds<D> const on_host(exec, ids);
+        Ids<> const& list = on_host;
+        check_branches(exec, list);
+        std::vector<std::int64_t> rows;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            if (list[i] == value) rows.push_back(static_cast<std::int64_t>(i));
+        }
+        auto host = Tensor<std::int64_t>::from_shape({rows.size()});
+        std::copy(rows.begin(), rows.end(), host.data());
+        return to_device(exec, std::move(host));
     }
-    auto host = Tensor<std::int64_t>::from_shape({rows.size()});
-    std::copy(rows.begin(), rows.end(), host.data());
-    return to_device(exec, std::move(host));
-}
+};
 
-/// Row i is the next row of x if ids[i] is 1, or of y if it is 0. Paddle's merge_lod_tensor, for rows.
-///
-///     ids {1, 0, 0, 1}    x  a b    y  c d    ->    a c d b
-///
-/// shapes   ids [n], x [ones, ...], y [zeros, ...] -> [n, ...]
-/// errors   IndexError if an id is neither 0 nor 1; ShapeError if ids are a tensor whose rank is not 1, x or y has
-///          another number of rows, or trailing dims differ
-/// cost     one read and one write of every row; ids in device memory are copied to the host, which synchronizes
-template <class T, device D>
-Tensor<T, D> interleave_rows(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> const& x,
-                             Tensor<T, D> const& y) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    detail::check_usable(exec, x, y);
-    std::size_t const ones = detail::count_ones(list);
-    detail::check_height("x", x, static_cast<std::int64_t>(ones));
-    detail::check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
-    detail::check_trailing("y", y, x.shape());
-    auto shape = x.shape();
-    shape[0] = list.size();
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = out.row_size();
-    auto const rows = detail::branch_rows<T const>(list, x.data(), y.data(), width);
-    T* const to = out.data();
-    detail::copy_rows(
-        exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
-        [=](std::size_t i) { return to + i * width; });
-    return out;
-}
+template <>
+struct detail::function_of<interleave_rows_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, Ids<D> const& ids, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        HostIds<D> const on_host(exec, ids);
+        Ids<> const& list = on_host;
+        check_branches(exec, list);
+        check_usable(exec, x, y);
+        std::size_t const ones = count_ones(list);
+        check_height("x", x, static_cast<std::int64_t>(ones));
+        check_height("y", y, static_cast<std::int64_t>(list.size() - ones));
+        check_trailing("y", y, x.shape());
+        auto shape = x.shape();
+        shape[0] = list.size();
+        auto out = new_tensor<T>(exec, shape);
+        std::size_t const width = out.row_size();
+        auto const rows = branch_rows<T const>(list, x.data(), y.data(), width);
+        T* const to = out.data();
+        copy_rows(
+            exec, list.size(), width * sizeof(T), [&](std::size_t i) { return rows[i]; },
+            [=](std::size_t i) { return to + i * width; });
+        return out;
+    }
+};
 
-/// The adjoint of interleave_rows: divides out_grad into the gradients of x and y. Paddle's split_lod_tensor, for rows.
-/// shapes   ids [n], out_grad [n, ...] -> [ones, ...] and [zeros, ...]
-/// errors   as interleave_rows
-/// cost     as interleave_rows
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>> interleave_rows_grad(D const& exec, std::type_identity_t<Ids<D>> ids,
-                                                            Tensor<T, D> const& out_grad) {
-    detail::HostIds<D> const on_host(exec, ids);
-    Ids<> const& list = on_host;
-    detail::check_branches(exec, list);
-    detail::check_usable(exec, out_grad);
-    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
-    auto shape = out_grad.shape();
-    shape[0] = detail::count_ones(list);
-    auto x = detail::new_tensor<T>(exec, shape);
-    shape[0] = list.size() - shape[0];
-    auto y = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = out_grad.row_size();
-    auto const rows = detail::branch_rows<T>(list, x.data(), y.data(), width);
-    T const* const from = out_grad.data();
-    detail::copy_rows(
-        exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-        [&](std::size_t i) { return rows[i]; });
-    return {std::move(x), std::move(y)};
-}
+template <>
+struct detail::function_of<detail::backward_of<interleave_rows_op>> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D const& exec, Ids<D> const& ids, Tensor<T, D> const& out_grad) {
+        HostIds<D> const on_host(exec, ids);
+        Ids<> const& list = on_host;
+        check_branches(exec, list);
+        check_usable(exec, out_grad);
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(list.size()));
+        auto shape = out_grad.shape();
+        shape[0] = count_ones(list);
+        auto x = new_tensor<T>(exec, shape);
+        shape[0] = list.size() - shape[0];
+        auto y = new_tensor<T>(exec, shape);
+        std::size_t const width = out_grad.row_size();
+        auto const rows = branch_rows<T>(list, x.data(), y.data(), width);
+        T const* const from = out_grad.data();
+        copy_rows(
+            exec, list.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+            [&](std::size_t i) { return rows[i]; });
+        return {std::move(x), std::move(y)};
+    }
+};
 
 /// See nonzero_rows. There is an id for each first-level sequence of x, or for each row if it has no levels.
 /// errors   ShapeError if x has another number of sequences or rows

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/attention.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -49,70 +50,40 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
 
 }  // namespace detail
 
-/// Scaled dot-product attention in each sequence of the last level. For each row q of query and each head:
-///     the sum of w_j · value_j over the keys j of its sequence, with w = softmax_j(scale · q · key_j)
-/// A row whose sequence has no keys becomes zeros. A query's result and gradient depend only on the keys that it sees, and a
-/// key's gradients only on the queries that see it, also where others are NaN or infinite. Vaswani et al.: Attention is
-/// all you need, 2017, section 3.2; PyTorch's
-/// scaled_dot_product_attention, without padding.
-///
-///     query [a b] [c]   key [x y z] [u]      ->      [a over x y z   b over x y z]   [c over u]
-///
-/// Scores and results add their terms in order with fused multiply-add, the softmax as rowan::softmax.
-/// shapes   query [n, heads * d], key [m, heads * d] with as many sequences, value [m, heads * e] -> [n, heads * e] with
-///          the levels of query
-/// errors   ShapeError if query or key has no levels or is not a matrix, their widths or numbers of sequences differ,
-///          value has another number of rows, or heads is less than 1 or does not divide a width; ValueError if scale is
-///          not finite
-/// cost     4 · d operations for each pair of a query and a key of its sequence and each head; temporary memory for 64
-///          rows of the longest sequence per thread, on a device for all pairs, and for 16-bit types of all arguments in
-///          the type of sums; the same bits for any number of threads
-template <class T, device D>
-LoDTensor<T, D> sequence_attention(D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
-                                   std::type_identity_t<Tensor<T, D>> const& value,
-                                   SequenceAttentionOptions const& options = {}) {
-    auto const sizes = detail::attention_sizes(exec, query, key, value, options);
-    auto out = detail::new_tensor<T>(exec, {query.shape()[0], value.shape()[1]});
-    detail::SequenceAttention<D>::run(exec, sizes, query.value().data(), key.value().data(), value.data(), out.data());
-    return {std::move(out), query.lod()};
-}
+template <>
+struct detail::function_of<sequence_attention_op> {
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
+                               std::type_identity_t<Tensor<T, D>> const& value,
+                               SequenceAttentionOptions const& options) {
+        auto const sizes = attention_sizes(exec, query, key, value, options);
+        auto out = new_tensor<T>(exec, {query.shape()[0], value.shape()[1]});
+        SequenceAttention<D>::run(exec, sizes, query.value().data(), key.value().data(), value.data(), out.data());
+        return {std::move(out), query.lod()};
+    }
+};
 
-/// The gradients of query, key and value from that of the result of sequence_attention. The weights are computed again.
-/// shapes   out_grad [n, heads * e], the others as for sequence_attention -> the shapes of query, key and value
-/// errors   as sequence_attention, and ShapeError if out_grad has another shape
-/// cost     10 · d operations for each pair of a query and a key of its sequence and each head; temporary memory twice that
-///          of sequence_attention
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> sequence_attention_grad(
-    D const& exec, LoDTensor<T, D> const& query, LoDTensor<T, D> const& key,
-    std::type_identity_t<Tensor<T, D>> const& value, std::type_identity_t<Tensor<T, D>> const& out_grad,
-    SequenceAttentionOptions const& options = {}) {
-    auto const sizes = detail::attention_sizes(exec, query, key, value, options);
-    detail::check_rank("out_grad", out_grad, 2);
-    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(query.shape()[0]));
-    detail::check_trailing("out_grad", out_grad, value.shape());
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto query_grad = detail::new_tensor<T>(exec, query.shape());
-    auto key_grad = detail::new_tensor<T>(exec, key.shape());
-    auto value_grad = detail::new_tensor<T>(exec, value.shape());
-    detail::SequenceAttention<D>::grad(exec, sizes, query.value().data(), key.value().data(), value.data(),
-                                       out_grad.data(), query_grad.data(), key_grad.data(), value_grad.data());
-    return {std::move(query_grad), std::move(key_grad), std::move(value_grad)};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_attention(LoDTensor<T, Device> const& query, LoDTensor<T, Device> const& key,
-                                        std::type_identity_t<Tensor<T, Device>> const& value,
-                                        SequenceAttentionOptions const& options = {}) {
-    return sequence_attention(query.device(), query, key, value, options);
-}
-template <class T, class Device>
-auto sequence_attention_grad(LoDTensor<T, Device> const& query, LoDTensor<T, Device> const& key,
-                             std::type_identity_t<Tensor<T, Device>> const& value,
-                             std::type_identity_t<Tensor<T, Device>> const& out_grad,
-                             SequenceAttentionOptions const& options = {}) {
-    return sequence_attention_grad(query.device(), query, key, value, out_grad, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<sequence_attention_op>> {
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> run(D const& exec, LoDTensor<T, D> const& query,
+                                                                    LoDTensor<T, D> const& key,
+                                                                    std::type_identity_t<Tensor<T, D>> const& value,
+                                                                    std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                    SequenceAttentionOptions const& options) {
+        auto const sizes = attention_sizes(exec, query, key, value, options);
+        check_rank("out_grad", out_grad, 2);
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(query.shape()[0]));
+        check_trailing("out_grad", out_grad, value.shape());
+        ElementLoops<D>::check(exec, out_grad);
+        auto query_grad = new_tensor<T>(exec, query.shape());
+        auto key_grad = new_tensor<T>(exec, key.shape());
+        auto value_grad = new_tensor<T>(exec, value.shape());
+        SequenceAttention<D>::grad(exec, sizes, query.value().data(), key.value().data(), value.data(), out_grad.data(),
+                                   query_grad.data(), key_grad.data(), value_grad.data());
+        return {std::move(query_grad), std::move(key_grad), std::move(value_grad)};
+    }
+};
 
 /// See sequence_attention.
 struct sequence_attention_op : detail::declared<sequence_attention_op> {

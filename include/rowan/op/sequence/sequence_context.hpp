@@ -6,6 +6,7 @@
 #include <rowan/op/detail/sequence_windows.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -61,80 +62,58 @@ ContextRows check_context_grad(D const& exec, Tensor<T, D> const& out_grad, LoDT
 
 }  // namespace detail
 
-/// The windows of rows around each row: row i of the result is rows i + start, …, i + start + length - 1 of the sequence
-/// of the last level that row i belongs to. Rows outside of the sequence are pad_value, or the rows of `padding`: first
-/// those before a sequence, then those after it. Paddle's sequence_conv without its product, and sequence_enumerate.
-///
-///     [a b c]  [d]     start -1, length 3   ->   [0 a b] [a b c] [b c 0]   [0 d 0]
-///
-/// shapes   x [n] or [n, width] -> [n, length] or [n, length * width] with the levels of x; padding [before + after,
-///          width] or [before + after], where before is max(0, -start) and after is max(0, start + length - 1)
-/// errors   ShapeError if x has no levels or a rank above 2, padding has another shape, length is not in [1, 2^31) or
-///          start not in (-2^31, 2^31), or the result is too large; ValueError if the element type is an integer and
-///          cannot represent pad_value
-/// cost     one write of the result, and 16 bytes per row
-template <class T, device D>
-LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
-    return detail::context_of<T, D>(exec, x, nullptr, window);
-}
-template <class T, device D>
-LoDTensor<T, D> sequence_context(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& padding,
-                                 SequenceContextOptions const& window) {
-    return detail::context_of(exec, x, &padding, window);
-}
+template <>
+struct detail::function_of<sequence_context_op> {
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+        return context_of<T, D>(exec, x, nullptr, window);
+    }
 
-/// The gradient of x from that of the result of sequence_context: for each row the sum over the windows that hold it, in
-/// the order of its places in them.
-/// shapes   x [n, ...], out_grad [n, length * width] -> the shape and levels of x
-/// errors   as sequence_context, and ShapeError if out_grad has another shape
-/// cost     one read of out_grad and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_context_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                      LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
-    detail::check_context_grad(exec, out_grad, x, window);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    std::size_t const width = x_grad.row_size();
-    auto const on_host = detail::bounds_of_rows(detail::last_level(x.lod()));
-    detail::OnDevice<std::int64_t, D> const bounds(exec, on_host);
-    detail::ElementLoops<D>::each_element(
-        exec, x.shape()[0], width,
-        detail::SumContext<T>{{bounds.data(), window.start, window.length, width}, out_grad.data(), x_grad.data()});
-    return {std::move(x_grad), x.lod()};
-}
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x, Tensor<T, D> const& padding,
+                               SequenceContextOptions const& window) {
+        return context_of(exec, x, &padding, window);
+    }
+};
 
-/// The gradient of the padding: for each of its rows the sum over the windows that hold it, sequence by sequence in
-/// blocks of 64. Only the levels and the shape of x are used.
-/// shapes   x [n, ...], out_grad [n, length * width] -> the shape of padding
-/// errors   as sequence_context_grad
-/// cost     one read of a part of out_grad: before + after windows per sequence
-template <class T, device D>
-Tensor<T, D> sequence_padding_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                   LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
-    auto const around = detail::check_context_grad(exec, out_grad, x, window);
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(around.both());
-    auto grad = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = x.value().row_size();
-    auto const offsets = detail::last_level(x.lod());
-    detail::OnDevice<std::int64_t, D> const bounds(exec, offsets);
-    detail::ElementLoops<D>::each_element(exec, shape[0], width,
-                                          detail::SumPadding<T>{{bounds.data(), window.start, window.length, width},
-                                                                offsets.size() - 1,
-                                                                around.before,
-                                                                out_grad.data(),
-                                                                grad.data()});
-    return grad;
-}
+template <>
+struct detail::function_of<detail::backward_of<sequence_context_op>> {
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                               LoDTensor<T, D> const& x, SequenceContextOptions const& window) {
+        check_context_grad(exec, out_grad, x, window);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        std::size_t const width = x_grad.row_size();
+        auto const on_host = bounds_of_rows(last_level(x.lod()));
+        OnDevice<std::int64_t, D> const bounds(exec, on_host);
+        ElementLoops<D>::each_element(
+            exec, x.shape()[0], width,
+            SumContext<T>{{bounds.data(), window.start, window.length, width}, out_grad.data(), x_grad.data()});
+        return {std::move(x_grad), x.lod()};
+    }
+};
 
-template <class T, class Device>
-LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, SequenceContextOptions const& window) {
-    return sequence_context(x.device(), x, window);
-}
-template <class T, class Device>
-LoDTensor<T, Device> sequence_context(LoDTensor<T, Device> const& x, Tensor<T, Device> const& padding,
-                                      SequenceContextOptions const& window) {
-    return sequence_context(x.device(), x, padding, window);
-}
+template <>
+struct detail::function_of<detail::backward_of<padded_sequence_context_op>> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad, LoDTensor<T, D> const& x,
+                            SequenceContextOptions const& window) {
+        auto const around = check_context_grad(exec, out_grad, x, window);
+        auto shape = x.shape();
+        shape[0] = static_cast<std::size_t>(around.both());
+        auto grad = new_tensor<T>(exec, shape);
+        std::size_t const width = x.value().row_size();
+        auto const offsets = last_level(x.lod());
+        OnDevice<std::int64_t, D> const bounds(exec, offsets);
+        ElementLoops<D>::each_element(exec, shape[0], width,
+                                      SumPadding<T>{{bounds.data(), window.start, window.length, width},
+                                                    offsets.size() - 1,
+                                                    around.before,
+                                                    out_grad.data(),
+                                                    grad.data()});
+        return grad;
+    }
+};
 
 struct sequence_padding_grad_op
     : operator_of<slots<slot::x, slot::w, grad_of<slot::out>>, slots<grad_of<slot::w>>, SequenceContextOptions> {

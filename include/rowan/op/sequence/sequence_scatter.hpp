@@ -7,6 +7,7 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
 #include <rowan/op/sequence/drop_levels.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/detail/summed_rows.hpp>
@@ -51,48 +52,31 @@ void check_places(char const* field, Tensor<T, D> const& x) {
 
 }  // namespace detail
 
-/// Adds updates to places of rows: out[s, ids[i]] = x[s, ids[i]] + updates[i] for each id i of sequence s of the last
-/// level of ids. Paddle's sequence_scatter.
-///
-///     x [0 0 0] [0 0 0]    ids [2 0 2] [1]    updates [1 2 3] [4]   ->   [2 0 4] [0 4 0]
-///
-/// The gradient of x is that of the result; that of updates consists of its elements at the ids.
-/// shapes   x [n, d, ...], ids [m] with n sequences in the last level, updates [m, ...] -> the shape and the levels of
-///          x
-/// errors   ShapeError if x has a rank below 2, ids have no levels or another number of sequences, or updates another
-///          number of rows than ids or other trailing dims; IndexError if an id is not in [0, d)
-/// The updates of a place are added in order, as by scatter_add; where dtype<T>::sum is another type than T, their sum
-/// is added, as in merge, so that each element is narrowed once.
-/// cost     a copy of x, and scatter_add of the updates, with a sort if duplicates are summed; ids in device memory are
-///          copied to the host, which synchronizes
-template <class T, id_type I, device D>
-LoDTensor<T, D> sequence_scatter(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
-                                 Tensor<T, D> const& updates) {
-    detail::ElementLoops<D>::check(exec, x.value(), updates);
-    x.check();
-    ids.check();
-    detail::check_places("x", x.value());
-    detail::HostIds<D> const on_host(exec, ids.value());
-    auto const places = detail::places_of_ids(on_host, ids.lod(), x.shape()[0], x.shape()[1]);
-    detail::check_height("updates", updates, static_cast<std::int64_t>(places.size()));
-    auto like = x.shape();
-    like.erase(like.begin());
-    detail::check_trailing("updates", updates, like);
-    auto out = detail::ElementLoops<D>::copy(exec, x.value());
-    if (out.size() != 0) {
-        auto rows = detail::with_rows_of_places(out);
-        Ids<D> const ids_of_rows(places);
-        detail::SummedRows<D>::add(exec, detail::RowPairs<D>::prepare(exec, ids_of_rows, detail::height_of(rows)),
-                                   updates, rows, detail::most_serial<T>);
+template <>
+struct detail::function_of<sequence_scatter_op> {
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x, LoDTensor<I, D> const& ids,
+                               Tensor<T, D> const& updates) {
+        ElementLoops<D>::check(exec, x.value(), updates);
+        x.check();
+        ids.check();
+        check_places("x", x.value());
+        HostIds<D> const on_host(exec, ids.value());
+        auto const places = places_of_ids(on_host, ids.lod(), x.shape()[0], x.shape()[1]);
+        check_height("updates", updates, static_cast<std::int64_t>(places.size()));
+        auto like = x.shape();
+        like.erase(like.begin());
+        check_trailing("updates", updates, like);
+        auto out = ElementLoops<D>::copy(exec, x.value());
+        if (out.size() != 0) {
+            auto rows = with_rows_of_places(out);
+            Ids<D> const ids_of_rows(places);
+            SummedRows<D>::add(exec, RowPairs<D>::prepare(exec, ids_of_rows, height_of(rows)), updates, rows,
+                               most_serial<T>);
+        }
+        return {std::move(out), x.lod()};
     }
-    return {std::move(out), x.lod()};
-}
-
-template <class T, id_type I, class Device>
-LoDTensor<T, Device> sequence_scatter(LoDTensor<T, Device> const& x, LoDTensor<I, Device> const& ids,
-                                      Tensor<T, Device> const& updates) {
-    return sequence_scatter(x.device(), x, ids, updates);
-}
+};
 
 /// See sequence_scatter.
 struct sequence_scatter_op : detail::declared<sequence_scatter_op> {

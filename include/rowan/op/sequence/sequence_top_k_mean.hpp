@@ -8,6 +8,7 @@
 #include <rowan/op/detail/greatest.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/sequence/declared.hpp>
+#include <rowan/op/sequence/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -154,60 +155,41 @@ void visit_top(D const& exec, LoDTensor<T, D> const& x, std::vector<std::int64_t
 
 }  // namespace detail
 
-/// The sum of the k greatest elements of a column, divided by k even if the sequence has fewer than k rows: for each
-/// sequence of the last level, each column and each k of `ks`. Paddle's sequence_topk_avg_pooling.
-/// Sums are formed in descending order; of equal elements the first counts, and NaN is the greatest.
-///
-///     [1 4] [3 2] [5 0]    ks {1, 2}   ->   [5 4 4 3]           of column 0, then of column 1
-///
-/// shapes   x [n, ...] with levels -> [number of sequences, row_size * ks.size()] with the upper levels of x
-/// errors   ShapeError if x has no levels or ks is empty; ValueError if one of ks is less than 1
-/// cost     one read of x, and at most O(length · log k) steps for a column of a sequence, which one thread processes; 8 bytes
-///          for each of the greatest elements
-template <class T, device D>
-LoDTensor<T, D> sequence_top_k_mean(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
-    detail::check_sequences(exec, "x", x);
-    std::size_t const width = x.value().row_size(), count = options.ks.size();
-    detail::width_of_means(static_cast<std::int64_t>(width), options.ks);
-    std::size_t const sequences = detail::last_level(x.lod()).size() - 1;
-    auto out = detail::new_tensor<T>(exec, {sequences, width, count});
-    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
-        each(detail::MeansOfTop<T>{at, ks, count, out.data()});
-    });
-    return {out.reshaped({sequences, width * count}), detail::upper_levels(x.lod())};
-}
+template <>
+struct detail::function_of<sequence_top_k_mean_op> {
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x, SequenceTopKMeanOptions const& options) {
+        check_sequences(exec, "x", x);
+        std::size_t const width = x.value().row_size(), count = options.ks.size();
+        width_of_means(static_cast<std::int64_t>(width), options.ks);
+        std::size_t const sequences = last_level(x.lod()).size() - 1;
+        auto out = new_tensor<T>(exec, {sequences, width, count});
+        visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+            each(MeansOfTop<T>{at, ks, count, out.data()});
+        });
+        return {out.reshaped({sequences, width * count}), upper_levels(x.lod())};
+    }
+};
 
-/// The gradient of x: for each of the greatest elements, the sum of the gradients of its means, each divided by its k.
-/// shapes   x [n, ...], out_grad as the result of sequence_top_k_mean -> the shape and the levels of x
-/// errors   as sequence_top_k_mean, and ShapeError if out_grad has another shape
-/// cost     as sequence_top_k_mean, and one write of the result
-template <class T, device D>
-LoDTensor<T, D> sequence_top_k_mean_grad(D const& exec, LoDTensor<T, D> const& x,
-                                         std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                         SequenceTopKMeanOptions const& options) {
-    detail::check_sequences(exec, "x", x);
-    detail::check_usable(exec, out_grad);
-    auto const width = static_cast<std::int64_t>(x.value().row_size());
-    auto const means = static_cast<std::size_t>(detail::width_of_means(width, options.ks));
-    detail::check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});
-    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(detail::last_level(x.lod()).size()) - 1);
-    auto x_grad = detail::new_tensor<T>(exec, x.shape());
-    detail::visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
-        each(detail::SpreadMeans<T>{at, ks, options.ks.size(), out_grad.data(), x_grad.data()});
-    });
-    return {std::move(x_grad), x.lod()};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> sequence_top_k_mean(LoDTensor<T, Device> const& x, SequenceTopKMeanOptions const& options) {
-    return sequence_top_k_mean(x.device(), x, options);
-}
-template <class T, class Device>
-LoDTensor<T, Device> sequence_top_k_mean_grad(LoDTensor<T, Device> const& x,
-                                              std::type_identity_t<Tensor<T, Device>> const& out_grad,
-                                              SequenceTopKMeanOptions const& options) {
-    return sequence_top_k_mean_grad(x.device(), x, out_grad, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<sequence_top_k_mean_op>> {
+    template <class T, class D>
+    static LoDTensor<T, D> run(D const& exec, LoDTensor<T, D> const& x,
+                               std::type_identity_t<Tensor<T, D>> const& out_grad,
+                               SequenceTopKMeanOptions const& options) {
+        check_sequences(exec, "x", x);
+        check_usable(exec, out_grad);
+        auto const width = static_cast<std::int64_t>(x.value().row_size());
+        auto const means = static_cast<std::size_t>(width_of_means(width, options.ks));
+        check_trailing("out_grad", out_grad, typename Tensor<T, D>::shape_type{0, means});
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(last_level(x.lod()).size()) - 1);
+        auto x_grad = new_tensor<T>(exec, x.shape());
+        visit_top(exec, x, options.ks, [&](auto const& at, std::int64_t const* ks, auto const& each) {
+            each(SpreadMeans<T>{at, ks, options.ks.size(), out_grad.data(), x_grad.data()});
+        });
+        return {std::move(x_grad), x.lod()};
+    }
+};
 
 /// See sequence_top_k_mean.
 struct sequence_top_k_mean_op : detail::declared<sequence_top_k_mean_op> {

@@ -5,6 +5,7 @@
 #include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -58,47 +59,29 @@ std::vector<Tensor<T, D>> rows_of(std::vector<LoDTensor<T, D>> const& x) {
 
 }  // namespace detail
 
-/// Concatenates tensors along an axis, in order. Axis -1 is the last one.
-///
-///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
-///
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; IndexError if the axis is
-///          out of range
-/// cost     one read and one write of every element
-template <class T, device D>
-Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
-    detail::ElementLoops<D>::check(exec);
-    std::size_t const at = detail::check_joinable(x, axis);
-    auto shape = x[0].shape();
-    std::size_t const inner = detail::product_from(shape, at + 1);
-    std::vector<T const*> from;
-    std::vector<std::size_t> widths;
-    shape[at] = 0;
-    for (auto const& part : x) {
-        detail::ElementLoops<D>::check(exec, part);
-        from.push_back(part.data());
-        widths.push_back(part.shape(at) * inner);
-        shape[at] += part.shape(at);
+template <>
+struct detail::function_of<concat_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
+        ElementLoops<D>::check(exec);
+        std::size_t const at = check_joinable(x, axis);
+        auto shape = x[0].shape();
+        std::size_t const inner = product_from(shape, at + 1);
+        std::vector<T const*> from;
+        std::vector<std::size_t> widths;
+        shape[at] = 0;
+        for (auto const& part : x) {
+            ElementLoops<D>::check(exec, part);
+            from.push_back(part.data());
+            widths.push_back(part.shape(at) * inner);
+            shape[at] += part.shape(at);
+        }
+        auto out = new_tensor<T>(exec, shape);
+        std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
+        ConcatSplit<D>::join(exec, outer, widths, from, out.data());
+        return out;
     }
-    auto out = detail::new_tensor<T>(exec, shape);
-    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
-    detail::ConcatSplit<D>::join(exec, outer, widths, from, out.data());
-    return out;
-}
-
-template <class T, class Device>
-Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
-    return concat(x.empty() ? Device{} : x[0].device(), x, axis);
-}
-template <class T, device D>
-Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, ConcatOptions const& options) {
-    return concat(exec, x, options.axis);
-}
-template <class T, class Device>
-Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, ConcatOptions const& options) {
-    return concat(x, options.axis);
-}
+};
 
 /// See concat. The slot `x` holds all tensors as a std::vector. Along the first axis, batches with as many levels are
 /// joined as merge_batches does; if their numbers of levels differ, the result has none. Along other axes, the result

@@ -4,6 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 
 namespace rowan::inline v0 {
 
@@ -31,29 +32,22 @@ constexpr void check_one_hot(Shape const& ids, std::int64_t depth) {
 
 }  // namespace detail
 
-/// A row for each id: 1 in the column of the id, else 0.
-///     one_hot<float>([2 0], {.depth = 3})   ->   [[0 0 1] [1 0 0]]
-/// shapes   ids [n] or [n, 1] -> [n, depth]
-/// errors   IndexError if an id is not in [0, depth); ShapeError if ids have another shape; ValueError if depth is
-///          negative
-/// cost     one write of the result
-template <class T = float, id_type I, device D>
-Tensor<T, D> one_hot(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options) {
-    detail::check_one_hot(ids.shape(), options.depth);
-    detail::ElementLoops<D>::check(exec, ids);
-    detail::ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
-    auto const depth = static_cast<std::size_t>(options.depth);
-    auto out = detail::new_tensor<T>(exec, {ids.shape(0), depth});
-    if (out.size() != 0)
-        detail::ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
-                                           detail::MarkId<T, I>{ids.data(), out.data(), depth});
-    return out;
-}
-
-template <class T = float, class I, class Device>
-Tensor<T, Device> one_hot(Tensor<I, Device> const& ids, OneHotOptions const& options) {
-    return one_hot<T>(ids.device(), ids, options);
-}
+template <>
+struct detail::function_of<one_hot_op> {
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<I, D> const& ids, OneHotOptions const& options,
+                            std::type_identity<T>) {
+        check_one_hot(ids.shape(), options.depth);
+        ElementLoops<D>::check(exec, ids);
+        ElementLoops<D>::check_ids(exec, "ids", ids, options.depth);
+        auto const depth = static_cast<std::size_t>(options.depth);
+        auto out = new_tensor<T>(exec, {ids.shape(0), depth});
+        if (out.size() != 0)
+            ElementLoops<D>::zero_rows(exec, ids.size(), depth, out.data(),
+                                       MarkId<T, I>{ids.data(), out.data(), depth});
+        return out;
+    }
+};
 
 /// See one_hot; the elements are float.
 struct one_hot_op : detail::declared<one_hot_op> {

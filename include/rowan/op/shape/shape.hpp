@@ -5,24 +5,20 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 
 namespace rowan::inline v0 {
 
-/// The dims of x; of a batch with levels, the first one is the number of all rows.
-///     shape(Tensor<float>::zeros({2, 3}))   ->   [2 3]
-/// shapes   x [...] -> [rank]
-/// errors   ValueError if exec.threads is negative
-/// cost     O(rank), and a copy to the device
-template <class T, device D>
-Tensor<std::int64_t, D> shape(D const& exec, Tensor<T, D> const& x) {
-    detail::ElementLoops<D>::check(exec, x);
-    auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
-    for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
-    return to_device(exec, std::move(dims));
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto shape(X&& x) { return shape(x.device(), x); }
+template <>
+struct detail::function_of<shape_op> {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> run(D const& exec, Tensor<T, D> const& x) {
+        ElementLoops<D>::check(exec, x);
+        auto dims = Tensor<std::int64_t>::from_shape({x.dimension()});
+        for (std::size_t i = 0; i < x.dimension(); ++i) dims(i) = static_cast<std::int64_t>(x.shape(i));
+        return to_device(exec, std::move(dims));
+    }
+};
 
 /// See shape.
 struct shape_op : detail::declared<shape_op> {

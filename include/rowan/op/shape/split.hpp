@@ -7,6 +7,7 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 #include <rowan/sparse/split.hpp>
 
 #include <limits>
@@ -35,30 +36,19 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 
 }  // namespace detail
 
-/// Splits x along an axis: part k has size sections[k] and begins at sections[0] + … + sections[k - 1]. Axis -1 is the
-/// last one.
-///
-///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
-///
-/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   IndexError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
-///          they do not add up to the dim
-/// cost     one read and one write of every element
-template <class T, device D>
-std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
-                                std::int64_t axis = 0) {
-    detail::ElementLoops<D>::check(exec, x);
-    std::size_t const at = detail::checked_axis(axis, x.dimension());
-    if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
-    detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
-    return detail::cut_along(exec, x, at, sections);
-}
-
-template <class T, class Device>
-std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
-                                     std::int64_t axis = 0) {
-    return split(x.device(), x, sections, axis);
-}
+template <>
+struct detail::function_of<split_op> {
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D const& exec, Tensor<T, D> const& x, Ids<> const& sections,
+                                         std::int64_t axis) {
+        ElementLoops<D>::check(exec, x);
+        std::size_t const at = checked_axis(axis, x.dimension());
+        if (sections.shape().size() != 1)
+            throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
+        check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
+        return cut_along(exec, x, at, sections);
+    }
+};
 
 /// See split. The slot `out` holds all parts as a std::vector.
 struct split_op : detail::declared<split_op> {

@@ -7,6 +7,7 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 
 #include <span>
 
@@ -29,33 +30,24 @@ constexpr Shape stacked_shape(Shape const& shape, std::size_t n, std::size_t axi
 
 }  // namespace detail
 
-/// Joins tensors of one shape along a new axis.
-///     stack({[1 2], [3 4]})               ->   [[1 2] [3 4]]
-///     stack({[1 2], [3 4]}, {.axis = 1})  ->   [[1 3] [2 4]]
-/// shapes   n tensors x[k] [...] -> [...] with a dim of n at the axis
-/// errors   ShapeError if x is empty, shapes differ, or the rank is 8; IndexError if the axis is not in
-///          [-rank - 1, rank + 1)
-/// cost     one read and one write of every element
-template <class T, device D>
-Tensor<T, D> stack(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec);
-    detail::check_some(x.size());
-    std::size_t const axis = detail::checked_axis(options.axis, x[0].dimension() + 1);
-    auto const shape = detail::stacked_shape(x[0].shape(), 1, axis);
-    std::vector<Tensor<T, D>> parts;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-        if (x[k].shape() != x[0].shape())
-            throw ShapeError(detail::part_name("x", k).append(".shape()"), detail::shape_text(x[k].shape()),
-                             detail::shape_text(x[0].shape()).append(", that of x[0]"));
-        parts.push_back(x[k].reshaped(shape));
+template <>
+struct detail::function_of<stack_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D const& exec, std::vector<Tensor<T, D>> const& x, StackOptions const& options) {
+        ElementLoops<D>::check(exec);
+        check_some(x.size());
+        std::size_t const axis = checked_axis(options.axis, x[0].dimension() + 1);
+        auto const shape = stacked_shape(x[0].shape(), 1, axis);
+        std::vector<Tensor<T, D>> parts;
+        for (std::size_t k = 0; k < x.size(); ++k) {
+            if (x[k].shape() != x[0].shape())
+                throw ShapeError(part_name("x", k).append(".shape()"), shape_text(x[k].shape()),
+                                 shape_text(x[0].shape()).append(", that of x[0]"));
+            parts.push_back(x[k].reshaped(shape));
+        }
+        return concat(exec, parts, static_cast<std::int64_t>(axis));
     }
-    return concat(exec, parts, static_cast<std::int64_t>(axis));
-}
-
-template <class T, class Device>
-Tensor<T, Device> stack(std::vector<Tensor<T, Device>> const& x, StackOptions const& options = {}) {
-    return stack(x.empty() ? Device{} : x[0].device(), x, options);
-}
+};
 
 /// See stack. The slot `x` holds all tensors as a std::vector.
 struct stack_op : detail::declared<stack_op> {

@@ -8,6 +8,7 @@
 #include <rowan/op/detail/tensor_argument.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/declared.hpp>
+#include <rowan/op/shape/functions.hpp>
 
 #include <concepts>
 
@@ -63,31 +64,13 @@ Tensor<T, D> permuted(D const& exec, Tensor<T, D> const& x, std::array<std::size
 
 }  // namespace detail
 
-/// x with its dims in another order: dim i of the result is dim perm[i] of x. By default, all dims are reversed.
-///     transpose(x)                         // [n, m] -> [m, n]
-///     transpose(x, {.perm = {0, 2, 1}})    // [b, n, m] -> [b, m, n]
-/// With a variable as perm, write rowan::transpose(x, {.perm = p}): without `rowan::`, g++ takes xtensor's function.
-/// shapes   x [...] -> the dims of x in the order of perm
-/// errors   ShapeError if perm does not name each axis of x once
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> transpose(D exec, Tensor<T, D> const& x, TransposeOptions options = {}) {
-    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto transpose(Cpu exec, X&& x, TransposeOptions options = {}) {
-    return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
-}
-
-template <class X>
-requires detail::tensor_argument<X>
-auto transpose(X&& x) { return detail::permuted(x.device(), x, detail::checked_perm({}, x.dimension())); }
-template <class X>
-requires detail::tensor_argument<X>
-auto transpose(X&& x, TransposeOptions options) {
-    return detail::permuted(x.device(), x, detail::checked_perm(options.perm, x.dimension()));
-}
+template <>
+struct detail::function_of<transpose_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions options) {
+        return permuted(exec, x, checked_perm(options.perm, x.dimension()));
+    }
+};
 
 /// See transpose.
 struct transpose_op : detail::declared<transpose_op> {
@@ -112,7 +95,7 @@ struct transpose_op : detail::declared<transpose_op> {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, TransposeOptions const& options = {}) {
-        return detail::permuted(exec, x, detail::checked_perm(options.perm, x.dimension()));
+        return detail::run_of<transpose_op, Tensor<T, D>>(exec, x, options);
     }
 
     static constexpr VarSpec infer_backward(VarSpec const& out_grad, TransposeOptions const& options = {}) {

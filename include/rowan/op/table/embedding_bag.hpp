@@ -5,6 +5,7 @@
 #include <rowan/op/detail/store_bags.hpp>
 #include <rowan/op/operator.hpp>
 #include <rowan/op/table/declared.hpp>
+#include <rowan/op/table/functions.hpp>
 #include <rowan/sequence/sequence_erase.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
@@ -50,93 +51,64 @@ LoDTensor<std::int64_t, D> bag_positions(D const& exec, SelectedRows<T, D> const
 
 }  // namespace detail
 
-/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
-/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
-/// less; the row of an empty bag, or of one with padding alone, is 0. Sums are formed in the order of the ids and in
-/// blocks of 64, as in merge. As TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
-/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if padding_id,
-///          unknown, or without unknown an id is not in [0, h); ValueError if options.pool is not sum, mean, sqrt or
-///          max
-/// cost     one read of a table row for each id, without an intermediate copy, and one write of the result (on a Thrust
-///          device two: zeros, then the rows); on the host temporary memory of 8 bytes per id of 32 bits; with
-///          padding_id or unknown also a copy of the ids, and with padding_id a Thrust device synchronizes; bags are
-///          divided among threads: the same bits for any number of threads
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                              BagOptions const& options = {}) {
-    Tensor<T, D> const* const weight = nullptr;
-    detail::check_bags(exec, table, ids, weight, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, table, detail::known_bags(exec, table, ids, options), detail::all_known(options));
-    if (options.padding_id)
-        return embedding_bag(exec, table,
-                             detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
-                             {.pool = options.pool});
-    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
-}
+template <>
+struct detail::function_of<embedding_bag_op> {
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                               BagOptions const& options) {
+        Tensor<T, D> const* const weight = nullptr;
+        check_bags(exec, table, ids, weight, options.pool);
+        if (options.unknown)
+            return embedding_bag(exec, table, known_bags(exec, table, ids, options), all_known(options));
+        if (options.padding_id)
+            return embedding_bag(exec, table, without_padding(exec, ids, *options.padding_id, height_of(table)),
+                                 {.pool = options.pool});
+        return BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
+    }
 
-/// The gradient of the table, one row for each id that is not padding. For max, the gradient of each column is assigned
-/// to the first id with the largest element.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding
-/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     one read of out_grad and one write of n rows; max writes twice (zeros, then the gradients) and also reads
-///          the table rows
-template <class T, id_type I, device D>
-SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                      BagOptions const& options = {}) {
-    Tensor<T, D>* const none = nullptr;
-    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
-    if (options.unknown)
-        return embedding_bag_grad(exec, table, detail::known_bags(exec, table, ids, options), out_grad,
-                                  detail::all_known(options));
-    if (options.padding_id)
-        return embedding_bag_grad(exec, table,
-                                  detail::without_padding(exec, ids, *options.padding_id, detail::height_of(table)),
-                                  out_grad, {.pool = options.pool});
-    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
-}
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                               BagOptions const& options) {
+        return embedding_bag(exec, table.value(), bag_positions(exec, table, ids, options), {.pool = options.pool});
+    }
 
-/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
-/// shapes   table of height h with rows [...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or a rank other than 1; ValueError if options.pool is not sum, mean, sqrt
-///          or max; IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or
-///          without it an id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`, with its
-///          position among the ids that are not padding
-/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                              BagOptions const& options = {}) {
-    return embedding_bag(exec, table.value(), detail::bag_positions(exec, table, ids, options), {.pool = options.pool});
-}
-template <class T, id_type I, device D>
-SelectedRows<T, D> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                      BagOptions const& options = {}) {
-    using Access = detail::SelectedRowsAccess;
-    auto const g = embedding_bag_grad(exec, table.value(), detail::bag_positions(exec, table, ids, options), out_grad,
-                                      {.pool = options.pool});
-    return Access::adopt(table.height(), detail::rows_at(exec, Access::rows(table), Access::rows(g)),
-                         g.value().share());
-}
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                            BagOptions const& options) {
+        check_id_bags<T>(exec, ids, options.pool);
+        if (options.unknown)
+            return embedding_bag(exec, store, known_bags(exec, store, ids, options), all_known(options));
+        if (options.padding_id)
+            return embedding_bag(exec, store, without_padding(exec, ids, *options.padding_id, store.height()),
+                                 {.pool = options.pool});
+        return store_bags<T, I>(exec, store, ids, nullptr, options.pool);
+    }
+};
 
-/// Pools the rows of each bag of a store, as embedding_bag for the tensor of its rows.
-/// shapes   store [h, w], ids [n] with levels -> [bags, w]
-/// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     one read of a row for each id, as it is stored; those of files that are not mapped are copied first. Except
-///          for sums of int8, int8_half and int4 as floats, the rows of a bag are decoded to temporary memory
-template <class T, id_type I>
-LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
-                           BagOptions const& options = {}) {
-    detail::check_id_bags<T>(exec, ids, options.pool);
-    if (options.unknown)
-        return embedding_bag(exec, store, detail::known_bags(exec, store, ids, options), detail::all_known(options));
-    if (options.padding_id)
-        return embedding_bag(exec, store, detail::without_padding(exec, ids, *options.padding_id, store.height()),
-                             {.pool = options.pool});
-    return detail::store_bags<T, I>(exec, store, ids, nullptr, options.pool);
-}
+template <>
+struct detail::function_of<detail::backward_of<embedding_bag_op>> {
+    template <class T, id_type I, class D>
+    static SelectedRows<T, D> run(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                  std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options) {
+        Tensor<T, D>* const none = nullptr;
+        check_bags<T, I, D>(exec, table, ids, none, options.pool);
+        if (options.unknown)
+            return embedding_bag_grad(exec, table, known_bags(exec, table, ids, options), out_grad, all_known(options));
+        if (options.padding_id)
+            return embedding_bag_grad(exec, table, without_padding(exec, ids, *options.padding_id, height_of(table)),
+                                      out_grad, {.pool = options.pool});
+        return BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
+    }
+
+    template <class T, id_type I, class D>
+    static SelectedRows<T, D> run(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                                  std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options) {
+        using Access = SelectedRowsAccess;
+        auto const g = embedding_bag_grad(exec, table.value(), bag_positions(exec, table, ids, options), out_grad,
+                                          {.pool = options.pool});
+        return Access::adopt(table.height(), rows_at(exec, Access::rows(table), Access::rows(g)), g.value().share());
+    }
+};
 
 struct embedding_bag_op : detail::declared<embedding_bag_op> {
     static constexpr std::array<SlotLookup, 1> lookups{{{0, 1}}};

@@ -5,6 +5,7 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/shape/concat.hpp>
 #include <rowan/op/table/declared.hpp>
+#include <rowan/op/table/functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -32,82 +33,55 @@ Tensor<T, D> pooled_tables(D const& exec, std::span<Tensor<T, D> const> tables, 
 
 }  // namespace detail
 
-/// Pools the rows of bags of ids in several tables, and puts those of one example side by side:
-///
-///     tables [h0, 2], [h1, 3], batch of 2:   bags of ids  t0b0 t0b1 t1b0 t1b1   ->   row 0  t0b0 t0b0 t1b0 t1b0 t1b0
-///                                                                                    row 1  t0b1 t0b1 t1b1 t1b1 t1b1
-///
-/// Ids are in the layout of TorchRec's KeyedJaggedTensor (values and lengths) and of FBGEMM: first the bags of table 0;
-/// see join_bags. An id of -1, as of a row that was pruned or of an unknown key, is no part of its bag, and neither is
-/// its weight. The row of an empty bag is 0. Bits are those of embedding_bag for each table.
-/// shapes   tables [h, ...], ids [n] with one level of bags, as many for each table, weight [n] -> [batch, sum of the
-///          widths]
-/// errors   ShapeError if there is no table, or the number of bags is not a multiple of theirs, or as embedding_bag;
-///          IndexError if an id is not in [-1, h) of its table; ValueError if pool is not sum, mean, sqrt or max
-/// cost     one read of a table row for each id and one write of the result; all tables and bags are divided among
-///          threads; on the host a copy of the ids if one is -1
-template <class T, id_type I, device D>
-Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
-                            Pooling pool = Pooling::sum) {
-    Tensor<T, D> const* const none = nullptr;
-    return detail::pooled_tables(exec, tables, ids, none, pool);
-}
-template <class T, id_type I, device D>
-Tensor<T, D> embedding_bags(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
-                            std::type_identity_t<Tensor<T, D>> const& weight, Pooling pool = Pooling::sum) {
-    return detail::pooled_tables(exec, tables, ids, &weight, pool);
-}
-template <class T, id_type I, class Device>
-Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDTensor<I, Device> const& ids,
-                                 Pooling pool = Pooling::sum) {
-    return embedding_bags(ids.device(), tables, ids, pool);
-}
-template <class T, id_type I, class Device>
-Tensor<T, Device> embedding_bags(std::span<Tensor<T, Device> const> tables, LoDTensor<I, Device> const& ids,
-                                 std::type_identity_t<Tensor<T, Device>> const& weight, Pooling pool = Pooling::sum) {
-    return embedding_bags(ids.device(), tables, ids, weight, pool);
-}
-
-/// The gradient of each table, with the bits of embedding_bag_grad. To train tables without it, see update_bags.
-/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape, with a row
-///          for each of its ids that is not -1
-/// errors   as embedding_bags; ShapeError if out_grad has another shape
-/// cost     that of embedding_bag_grad for each table, and a copy of out_grad; a Thrust device synchronizes
-template <class T, id_type I, device D>
-std::vector<SelectedRows<T, D>> embedding_bags_grad(D const& exec, std::span<Tensor<T, D> const> tables,
-                                                    LoDTensor<I, D> const& ids,
-                                                    std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                    Pooling pool = Pooling::sum) {
-    Tensor<T, D> const* const none = nullptr;
-    detail::TableBags<T, I, D> all(exec, tables, ids, none, pool);
-    all.check_grad(out_grad);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    all.keep_known(exec);
-    return all.grads(exec, out_grad);
-}
-
-/// The gradients of the tables and of the weights of their ids, which are 0 for ids of -1.
-/// shapes   out_grad of the shape that embedding_bags returns -> for each table a SelectedRows of its shape; [n]
-/// errors   as embedding_bags with weights; ShapeError if out_grad has another shape
-/// cost     that without weights, and two reads of a table row for each id
-template <class T, id_type I, device D>
-std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> embedding_bags_grad(
-    D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
-    std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
-    Pooling pool = Pooling::sum) {
-    detail::TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
-    all.check_grad(out_grad);
-    detail::ElementLoops<D>::check(exec, out_grad, weight);
-    all.keep_known(exec);
-    auto weight_grad = Tensor<T, D>::zeros(exec, {all.ids().value().size()});
-    auto grads = all.grads(exec, out_grad, &weight_grad);
-    if (all.kept()) {
-        auto whole = Tensor<T, D>::zeros(exec, weight.shape());
-        detail::put_rows(exec, weight_grad.size(), 1, weight_grad.data(), all.kept()->data(), whole.data());
-        weight_grad = std::move(whole);
+template <>
+struct detail::function_of<embedding_bags_op> {
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+                            Pooling pool) {
+        Tensor<T, D> const* const none = nullptr;
+        return pooled_tables(exec, tables, ids, none, pool);
     }
-    return {std::move(grads), std::move(weight_grad)};
-}
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+                            std::type_identity_t<Tensor<T, D>> const& weight, Pooling pool) {
+        return pooled_tables(exec, tables, ids, &weight, pool);
+    }
+};
+
+template <>
+struct detail::function_of<detail::backward_of<embedding_bags_op>> {
+    template <class T, id_type I, class D>
+    static std::vector<SelectedRows<T, D>> run(D const& exec, std::span<Tensor<T, D> const> tables,
+                                               LoDTensor<I, D> const& ids,
+                                               std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
+        Tensor<T, D> const* const none = nullptr;
+        TableBags<T, I, D> all(exec, tables, ids, none, pool);
+        all.check_grad(out_grad);
+        ElementLoops<D>::check(exec, out_grad);
+        all.keep_known(exec);
+        return all.grads(exec, out_grad);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<std::vector<SelectedRows<T, D>>, Tensor<T, D>> run(
+        D const& exec, std::span<Tensor<T, D> const> tables, LoDTensor<I, D> const& ids,
+        std::type_identity_t<Tensor<T, D>> const& weight, std::type_identity_t<Tensor<T, D>> const& out_grad,
+        Pooling pool) {
+        TableBags<T, I, D> all(exec, tables, ids, &weight, pool);
+        all.check_grad(out_grad);
+        ElementLoops<D>::check(exec, out_grad, weight);
+        all.keep_known(exec);
+        auto weight_grad = Tensor<T, D>::zeros(exec, {all.ids().value().size()});
+        auto grads = all.grads(exec, out_grad, &weight_grad);
+        if (all.kept()) {
+            auto whole = Tensor<T, D>::zeros(exec, weight.shape());
+            put_rows(exec, weight_grad.size(), 1, weight_grad.data(), all.kept()->data(), whole.data());
+            weight_grad = std::move(whole);
+        }
+        return {std::move(grads), std::move(weight_grad)};
+    }
+};
 
 /// See embedding_bags. The slot `w` holds all tables as a std::vector.
 struct embedding_bags_op : detail::declared<embedding_bags_op> {

@@ -3,6 +3,7 @@
 
 #include <rowan/op/operator.hpp>
 #include <rowan/op/table/declared.hpp>
+#include <rowan/op/table/functions.hpp>
 #include <rowan/sparse/detail/known_ids.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -32,79 +33,60 @@ struct PadRow {
 
 }  // namespace detail
 
-/// The rows of a table that ids name, as gather. The rows of `padding_id` are zeros, whatever the table contains, and
-/// ids that the table does not have read the row `unknown`.
-///     auto rows = rowan::lookup_table(table, ids, {.unknown = 0});     // -1 and table.shape(0) read row 0
-/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h); ShapeError if table has rank
-///          0
-/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
-template <class T, id_type I, device D>
-Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
-                          LookupOptions const& options = {}) {
-    detail::check_rows("table", table);
-    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
-        throw IndexError("padding_id", *padding, detail::height_of(table));
-    if (options.unknown)
-        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown),
-                            {.padding_id = options.padding_id});
-    auto out = gather(exec, table, ids);
-    if (!options.padding_id) return out;
-    std::size_t const width = table.row_size();
-    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
-    return out;
-}
+template <>
+struct detail::function_of<lookup_table_op> {
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                            LookupOptions const& options) {
+        check_rows("table", table);
+        if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= height_of(table)))
+            throw IndexError("padding_id", *padding, height_of(table));
+        if (options.unknown)
+            return lookup_table(exec, table, known_ids(exec, table, ids, *options.unknown),
+                                {.padding_id = options.padding_id});
+        auto out = gather(exec, table, ids);
+        if (!options.padding_id) return out;
+        std::size_t const width = table.row_size();
+        PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+        ElementLoops<D>::each(exec, ids.size(), width, pad);
+        return out;
+    }
 
-template <class T, class I, class Device>
-Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
-                               LookupOptions const& options = {}) {
-    return lookup_table(table.device(), table, ids, options);
-}
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
+                            LookupOptions const& options) {
+        auto const padding = options.padding_id;
+        if (padding && (*padding < 0 || *padding >= table.height()))
+            throw IndexError("padding_id", *padding, table.height());
+        if (options.unknown)
+            return lookup_table(exec, table, known_ids(exec, table, ids, *options.unknown, padding),
+                                {.padding_id = padding});
+        auto const at = positions(exec, "ids", table, ids, padding);
+        if (table.rows().size() == 0)  // all ids are padding
+            return Tensor<T, D>::zeros(exec, gathered_shape(ids.shape(), table.value().shape()));
+        auto out = gather(exec, table.value(), at);
+        if (!padding) return out;
+        std::size_t const width = table.row_size();
+        PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
+        ElementLoops<D>::each(exec, ids.size(), width, pad);
+        return out;
+    }
 
-/// The rows of a table of which only some exist, as lookup_table for a Tensor; the row of `padding_id` need not exist.
-/// shapes   table of height h with rows [...], ids of any shape -> ids.shape + [...]
-/// errors   IndexError if padding_id, unknown, or without unknown an id is not in [0, h), or if `unknown`, or without
-///          it an id other than padding_id, is not among the rows of the table: `ids[1] = 7 is not a row of the table`
-/// cost     find_rows and gather; with unknown the rows are searched twice
-template <class T, id_type I, device D>
-Tensor<T, D> lookup_table(D const& exec, SelectedRows<T, D> const& table, Tensor<I, D> const& ids,
-                          LookupOptions const& options = {}) {
-    auto const padding = options.padding_id;
-    if (padding && (*padding < 0 || *padding >= table.height()))
-        throw IndexError("padding_id", *padding, table.height());
-    if (options.unknown)
-        return lookup_table(exec, table, detail::known_ids(exec, table, ids, *options.unknown, padding),
-                            {.padding_id = padding});
-    auto const at = detail::positions(exec, "ids", table, ids, padding);
-    if (table.rows().size() == 0)  // all ids are padding
-        return Tensor<T, D>::zeros(exec, detail::gathered_shape(ids.shape(), table.value().shape()));
-    auto out = gather(exec, table.value(), at);
-    if (!padding) return out;
-    std::size_t const width = table.row_size();
-    detail::PadRow<T, I> const pad{ids.data(), *padding, out.data(), width};
-    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
-    return out;
-}
-
-/// The rows of a store, as lookup_table for the tensor of its rows.
-/// shapes   store [h, w], ids of any shape -> ids.shape + [w]
-/// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     as gather; with unknown also a pass over the ids, and 8 bytes for each
-template <class T, id_type I>
-Tensor<T> lookup_table(Cpu const& exec, RowStore<T> const& store, Tensor<I> const& ids,
-                       LookupOptions const& options = {}) {
-    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= store.height()))
-        throw IndexError("padding_id", *padding, store.height());
-    if (options.unknown)
-        return lookup_table(exec, store, detail::known_ids(exec, store, ids, *options.unknown),
-                            {.padding_id = options.padding_id});
-    auto out = gather(exec, store, ids);
-    if (!options.padding_id) return out;
-    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), store.width()};
-    detail::ElementLoops<Cpu>::each(exec, ids.size(), store.width(), pad);
-    return out;
-}
+    template <class T, id_type I>
+    static Tensor<T> run(Cpu const& exec, RowStore<T> const& store, Tensor<I> const& ids,
+                         LookupOptions const& options) {
+        if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= store.height()))
+            throw IndexError("padding_id", *padding, store.height());
+        if (options.unknown)
+            return lookup_table(exec, store, known_ids(exec, store, ids, *options.unknown),
+                                {.padding_id = options.padding_id});
+        auto out = gather(exec, store, ids);
+        if (!options.padding_id) return out;
+        PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), store.width()};
+        ElementLoops<Cpu>::each(exec, ids.size(), store.width(), pad);
+        return out;
+    }
+};
 
 struct lookup_table_grad_op
     : operator_of<slots<slot::w, slot::ids, grad_of<slot::out>>, slots<grad_of<slot::w>>, LookupOptions> {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/op/detail/table_bags.hpp>
-#include <rowan/op/table/declared.hpp>
+#include <rowan/op/table/functions.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <cstddef>
@@ -35,11 +35,8 @@ Tensor<T> grad_of_bags(TableBags<T, I, Cpu> const& all, std::size_t t, Pooling p
     return grad;
 }
 
-template <class T, class I, class F>
-void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_grad, F const& update) {
-    static_assert(
-        std::is_invocable_v<F const&, Cpu, std::size_t, RowPlan<> const&, Tensor<T> const&>,
-        "rowan::update_bags: the step must take (Cpu, std::size_t table, RowPlan<> const&, Tensor<T> const&)");
+template <class T, class I>
+void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_grad, BagStep<T> const& update) {
     all.check_grad(out_grad);
     all.keep_known(exec);
     int const threads = thread_count(exec);
@@ -62,31 +59,13 @@ void update_tables(Cpu exec, TableBags<T, I, Cpu>&& all, Tensor<T> const& out_gr
 
 }  // namespace detail
 
-/// Calls update(exec, t, plan, grad) once for each table: the backward pass of embedding_bags, with a step of any
-/// optimizer. `plan` has the rows of table t that the bags name, and `grad` the gradient of its bags, so that no
-/// gradient of the single rows is made; that is made, of one table for each thread, for max and with weights:
-///     update_bags(exec, tables, ids, out_grad, [&](Cpu e, std::size_t t, RowPlan<> const& plan, auto const& grad) {
-///         rowwise_adagrad(e, plan, tables[t], moments[t], grad);
-///     });
-/// The parameters have the bits of a step with embedding_bag_grad.
-/// shapes   out_grad of the shape that embedding_bags returns
-/// requires tables do not share memory, and update may be called for several tables at the same time, unless
-///          exec.threads is 1
-/// errors   as embedding_bags; ShapeError if out_grad has another shape; then nothing is called; std::bad_alloc or the
-///          first error of update, after which it is called for no more tables
-/// cost     a sort of the ids, one read and a copy of out_grad, and the cost of update; tables are divided among threads if there
-///          are as many, else update is passed the threads; for max and with weights also embedding_bag_grad
-template <class T, id_type I, class F>
-void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids, Tensor<T> const& out_grad,
-                 F const& update, Pooling pool = Pooling::sum) {
-    Tensor<T> const* const none = nullptr;
-    detail::update_tables(exec, detail::TableBags<T, I, Cpu>(exec, tables, ids, none, pool), out_grad, update);
-}
-template <class T, id_type I, class F>
-void update_bags(Cpu exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
-                 std::type_identity_t<Tensor<T>> const& weight, std::type_identity_t<Tensor<T>> const& out_grad,
-                 F const& update, Pooling pool = Pooling::sum) {
-    detail::update_tables(exec, detail::TableBags<T, I, Cpu>(exec, tables, ids, &weight, pool), out_grad, update);
-}
+template <>
+struct detail::function_of<detail::bags_update> {
+    template <class T, class I>
+    static void run(Cpu const& exec, std::span<Tensor<T> const> tables, LoDTensor<I> const& ids,
+                    Tensor<T> const* weight, Tensor<T> const& out_grad, BagStep<T> const& update, Pooling pool) {
+        update_tables(exec, TableBags<T, I, Cpu>(exec, tables, ids, weight, pool), out_grad, update);
+    }
+};
 
 }  // namespace rowan::inline v0

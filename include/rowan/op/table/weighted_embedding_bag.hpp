@@ -4,6 +4,7 @@
 #include <rowan/op/operator.hpp>
 #include <rowan/op/table/declared.hpp>
 #include <rowan/op/table/embedding_bag.hpp>
+#include <rowan/op/table/weighted_functions.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/gather.hpp>
 
@@ -105,64 +106,53 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> weighted_bags_grad(D const& exec, W
 
 }  // namespace detail
 
-/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
-/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
-/// of a bag with divisor 0 is 0.
-/// shapes   table [h, ...], ids [n] with levels, weight [n] -> [bags, ...]
-/// errors   as embedding_bag; ShapeError if weight does not have the shape of ids
-/// cost     as embedding_bag
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    return detail::weighted_bags(exec, table, ids, weight, options);
-}
+template <>
+struct detail::function_of<weighted_embedding_bag_op> {
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options) {
+        check_bags(exec, table, ids, &weight, options.pool);
+        return weighted_bags(exec, table, ids, weight, options);
+    }
 
-/// The gradients of the table, one row for each id that is not padding, and of the weights, 0 for padding.
-/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows, less those of padding; [n]
-/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
-/// cost     as embedding_bag, and two reads of a table row for each id
-template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
-                                                                LoDTensor<I, D> const& ids,
-                                                                std::type_identity_t<Tensor<T, D>> const& weight,
-                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                                BagOptions const& options = {}) {
-    detail::check_bags(exec, table, ids, &weight, options.pool);
-    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
-}
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
+                               std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options) {
+        check_bags(exec, table.value(), ids, &weight, options.pool);
+        return weighted_bags(exec, table, ids, weight, options);
+    }
 
-/// Pools the rows of each bag of a table of which only some rows exist, as embedding_bag for a Tensor.
-/// shapes   table of height h with rows [...], ids [n] with levels, weight [n] -> [bags, ...]
-/// errors   as embedding_bag of such a table; ShapeError if weight does not have the shape of ids
-/// cost     that for a Tensor, and find_rows; with unknown the rows are searched twice
-template <class T, id_type I, device D>
-LoDTensor<T, D> embedding_bag(D const& exec, SelectedRows<T, D> const& table, LoDTensor<I, D> const& ids,
-                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
-    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
-    return detail::weighted_bags(exec, table, ids, weight, options);
-}
-template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, SelectedRows<T, D> const& table,
-                                                                LoDTensor<I, D> const& ids,
-                                                                std::type_identity_t<Tensor<T, D>> const& weight,
-                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                                BagOptions const& options = {}) {
-    detail::check_bags(exec, table.value(), ids, &weight, options.pool);
-    return detail::weighted_bags_grad(exec, table, ids, weight, out_grad, options);
-}
+    template <class T, id_type I>
+    static LoDTensor<T> run(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
+                            std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options) {
+        check_id_bags<T>(exec, ids, options.pool);
+        check_weights(weight, ids);
+        return weighted_bags(exec, store, ids, weight, options);
+    }
+};
 
-/// Pools the rows of each bag of a store with a weight for each id, as embedding_bag for the tensor of its rows.
-/// shapes   store [h, w], ids [n] with levels, weight [n] -> [bags, w]
-/// errors   as for a Tensor; IoError if a row cannot be read from its file
-/// cost     as embedding_bag
-template <class T, id_type I>
-LoDTensor<T> embedding_bag(Cpu const& exec, RowStore<T> const& store, LoDTensor<I> const& ids,
-                           std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
-    detail::check_id_bags<T>(exec, ids, options.pool);
-    detail::check_weights(weight, ids);
-    return detail::weighted_bags(exec, store, ids, weight, options);
-}
+template <>
+struct detail::function_of<detail::backward_of<weighted_embedding_bag_op>> {
+    template <class T, id_type I, class D>
+    static std::tuple<SelectedRows<T, D>, Tensor<T, D>> run(D const& exec, Tensor<T, D> const& table,
+                                                            LoDTensor<I, D> const& ids,
+                                                            std::type_identity_t<Tensor<T, D>> const& weight,
+                                                            std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                            BagOptions const& options) {
+        check_bags(exec, table, ids, &weight, options.pool);
+        return weighted_bags_grad(exec, table, ids, weight, out_grad, options);
+    }
+
+    template <class T, id_type I, class D>
+    static std::tuple<SelectedRows<T, D>, Tensor<T, D>> run(D const& exec, SelectedRows<T, D> const& table,
+                                                            LoDTensor<I, D> const& ids,
+                                                            std::type_identity_t<Tensor<T, D>> const& weight,
+                                                            std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                            BagOptions const& options) {
+        check_bags(exec, table.value(), ids, &weight, options.pool);
+        return weighted_bags_grad(exec, table, ids, weight, out_grad, options);
+    }
+};
 
 struct weighted_embedding_bag_op : detail::declared<weighted_embedding_bag_op> {
     using grad = gradient<weighted_embedding_bag_op, uses<slot::w, slot::ids, slot::weight, grad_of<slot::out>>,
