@@ -47,13 +47,9 @@ ROWAN_IF_CALLED void run_on(AnyExec exec, Operator const& op, std::span<Value* c
 /// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
 class NetOrder {
 public:
-    ROWAN_IF_CALLED NetOrder();
+    NetOrder() = default;
     /// Names unnamed variables. Several threads may do so at the same time.
     ROWAN_IF_CALLED explicit NetOrder(std::span<Variable* const> outputs);
-    NetOrder(NetOrder const& other);
-    NetOrder(NetOrder&& other) noexcept;
-    NetOrder& operator=(NetOrder other) noexcept;
-    ~NetOrder();
     /// cost     O(inputs and results of the operator): the numbers of all others stay
     ROWAN_IF_CALLED void append(Operator& op);
     ROWAN_IF_CALLED std::span<Operator* const> operators() const noexcept;
@@ -75,9 +71,9 @@ public:
 private:
     struct Plan;
 
-    ROWAN_IF_CALLED Plan const& plan() const;  // also of one that was moved from
+    ROWAN_IF_CALLED Plan const& plan() const;
 
-    std::unique_ptr<Plan> plan_;
+    std::shared_ptr<Plan> plan_;  // copies share it until one of them appends; none: that of no operators
 };
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/run_meter.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/detail/rethrow_in.hpp>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -51,6 +53,26 @@ ROWAN_CALLED_FUNCTION void run_on(AnyExec exec, Operator const& op, std::span<Va
     if (op.same_rows) check_same_rows(op, in);
     op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
 }
+
+/// While it lives, the thread runs a net within limits, unless it does so already.
+template <class = void>
+class LimitedRun {
+public:
+    explicit LimitedRun(Limits const& limits) {
+        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
+        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
+        current_meter() = &*meter_;
+    }
+    LimitedRun(LimitedRun const&) = delete;
+    LimitedRun& operator=(LimitedRun const&) = delete;
+    ~LimitedRun() {
+        if (meter_) current_meter() = nullptr;
+    }
+
+private:
+    std::optional<RunMeter> meter_;
+};
 
 /// The operators of a net and the places of their values.
 struct NetOrder::Plan {
@@ -96,24 +118,13 @@ struct NetOrder::Plan {
     std::shared_ptr<MemoryPool> pool = std::make_shared<MemoryPool>();
 };
 
-ROWAN_CALLED_FUNCTION NetOrder::NetOrder() : plan_(std::make_unique<Plan>()) {}
-
-ROWAN_CALLED_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : plan_(std::make_unique<Plan>()) {
+ROWAN_CALLED_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : plan_(std::make_shared<Plan>()) {
     plan_->outputs.insert(outputs.begin(), outputs.end());
     if (!outputs.empty()) plan_->limiting = &outputs[0]->scope();
     auto const order = trace(outputs);
     name_variables(order);
     for (Operator* const op : order) plan_->add(*op);
 }
-
-ROWAN_FUNCTION NetOrder::NetOrder(NetOrder const& other)
-    : plan_(other.plan_ == nullptr ? nullptr : std::make_unique<Plan>(*other.plan_)) {}
-ROWAN_FUNCTION NetOrder::NetOrder(NetOrder&& other) noexcept = default;
-ROWAN_FUNCTION NetOrder& NetOrder::operator=(NetOrder other) noexcept {
-    plan_.swap(other.plan_);
-    return *this;
-}
-ROWAN_FUNCTION NetOrder::~NetOrder() = default;
 
 ROWAN_CALLED_FUNCTION NetOrder::Plan const& NetOrder::plan() const {
     static Plan const none;
@@ -122,7 +133,7 @@ ROWAN_CALLED_FUNCTION NetOrder::Plan const& NetOrder::plan() const {
 
 ROWAN_CALLED_FUNCTION void NetOrder::append(Operator& op) {
     name_variables(std::array{&op});
-    if (plan_ == nullptr) plan_ = std::make_unique<Plan>();
+    if (plan_.use_count() != 1) plan_ = std::make_shared<Plan>(plan());
     plan_->add(op);
 }
 
@@ -191,7 +202,7 @@ ROWAN_CALLED_FUNCTION void NetOrder::Plan::run(std::span<Value* const> values, A
                                          : v.role() == Role::parameter ? "a parameter"
                                                                        : "written by no operator"));
     }
-    LimitedRun const limited(limiting == nullptr ? Limits{} : limiting->limits);
+    LimitedRun<> const limited(limiting == nullptr ? Limits{} : limiting->limits);
     Buffer<Value*> in, out;
     bool updates = false;
     for (std::size_t i = 0; i < order.size(); ++i) {
