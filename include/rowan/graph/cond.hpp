@@ -3,7 +3,6 @@
 
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/loop_net.hpp>
-#include <rowan/graph/net.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/scope.hpp>
 
@@ -31,10 +30,7 @@ struct CondBlock {
 };
 
 /// The values of the branch that ran, which the gradient needs.
-struct CondScopes {
-    detail::Buffer<Value> values;  ///< of the variables of the branch
-    std::size_t taken = 0;         ///< 0 if the condition was true, else 1
-};
+struct CondScopes;
 
 namespace detail {
 
@@ -42,10 +38,10 @@ struct cond_grad_op : whole_op {
     static constexpr std::string_view name = "cond_grad";
     using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
-    static bool row_output(AttributesRef a, std::size_t i);
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the results
-    static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
 
 struct cond_op : whole_op {
@@ -53,18 +49,18 @@ struct cond_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out, slot::scopes>;
     using grad = grad_rule<cond_grad_op>;
-    static bool row_output(AttributesRef a, std::size_t i) {
-        return i < a.get<CondBlock>().branches[0].net.states.size();
-    }
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
-    static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
 
 }  // namespace detail
 
 /// The operator of a condition. Inputs: the condition, a bool, and the outer variables that each branch reads. Results:
 /// those of the branch that ran, and the CondScopes that the gradient needs.
-inline constexpr op_kernel const& cond_kernel = detail::whole_kernel<detail::cond_op>::value;
+inline constexpr detail::WholeKernel<detail::cond_op> cond_kernel{};
+
+ROWAN_TEMPLATE(struct detail::whole_kernel<detail::cond_op>)
 
 }  // namespace rowan::inline v0
 

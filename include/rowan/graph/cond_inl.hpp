@@ -4,9 +4,21 @@
 #include <rowan/graph/cond.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
+#include <rowan/graph/net.hpp>
+
+namespace rowan::inline v0 {
+
+struct CondScopes {
+    detail::Buffer<Value> values;  // of the variables of the branch
+    std::size_t taken = 0;         // 0 if the condition was true, else 1
+};
+
+}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 
+template <class = void>
 class CondRun {
 public:
     CondRun(AnyExec exec, CondBlock const& block, std::span<Value* const> in, CondScopes& scopes)
@@ -91,20 +103,24 @@ private:
     CondScopes& s_;
 };
 
-ROWAN_FUNCTION void cond_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION void cond_op::run(KernelCall const& c) {
     Value& scopes = *c.out.back();
     if (!scopes.is<CondScopes>()) scopes.set(CondScopes());
-    CondRun(c.exec, c.attributes.get<CondBlock>(), c.in, scopes.get<CondScopes>()).forward(c.out);
+    CondRun<>(c.exec, c.attributes.get<CondBlock>(), c.in, scopes.get<CondScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void cond_grad_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION bool cond_op::row_output(AttributesRef a, std::size_t i) {
+    return i < a.get<CondBlock>().branches[0].net.states.size();
+}
+
+ROWAN_CALLED_FUNCTION void cond_grad_op::run(KernelCall const& c) {
     std::size_t const n = c.out.size();
-    CondRun(c.exec, c.attributes.get<CondBlock>(), c.in.first(n), c.in[n]->get<CondScopes>())
+    CondRun<>(c.exec, c.attributes.get<CondBlock>(), c.in.first(n), c.in[n]->get<CondScopes>())
         .backward(c.in.subspan(n + 1), c.out);
 }
 
 // In the step of a recurrent layer, a gradient has rows if the variable may have them: if it belongs to the step.
-ROWAN_FUNCTION bool cond_grad_op::row_output(AttributesRef a, std::size_t i) {
+ROWAN_CALLED_FUNCTION bool cond_grad_op::row_output(AttributesRef a, std::size_t i) {
     auto const& block = a.get<CondBlock>();
     if (i-- == 0) return false;
     std::size_t const first = block.branches[0].net.outer.size();
@@ -112,7 +128,7 @@ ROWAN_FUNCTION bool cond_grad_op::row_output(AttributesRef a, std::size_t i) {
     return &v.scope() == block.branches[0].scope->parent();
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> cond_op::infer(Specs, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> cond_op::infer(Specs, AttributesRef attributes) {
     auto const& block = attributes.get<CondBlock>();
     std::vector<VarSpec> results;
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
@@ -127,7 +143,7 @@ ROWAN_FUNCTION std::vector<VarSpec> cond_op::infer(Specs, AttributesRef attribut
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> cond_grad_op::infer(Specs in, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> cond_grad_op::infer(Specs in, AttributesRef attributes) {
     auto const& block = attributes.get<CondBlock>();
     std::vector<VarSpec> grads{in[0]};
     for (auto const& branch : block.branches) {

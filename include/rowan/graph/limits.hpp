@@ -3,10 +3,8 @@
 
 #include <rowan/core/detail/run_meter.hpp>
 
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -18,25 +16,6 @@ struct Limits {
 };
 
 namespace detail {
-
-/// While it lives, the thread runs a net within limits, unless it does so already.
-class LimitedRun {
-public:
-    explicit LimitedRun(Limits const& limits) {
-        if ((limits.iterations == 0 && limits.bytes == 0) || current_meter() != nullptr) return;
-        constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-        meter_.emplace(limits.iterations == 0 ? none : limits.iterations, limits.bytes == 0 ? none : limits.bytes);
-        current_meter() = &*meter_;
-    }
-    LimitedRun(LimitedRun const&) = delete;
-    LimitedRun& operator=(LimitedRun const&) = delete;
-    ~LimitedRun() {
-        if (meter_) current_meter() = nullptr;
-    }
-
-private:
-    std::optional<RunMeter> meter_;
-};
 
 /// Counts iterations of a loop, or steps, of the run.
 /// errors   ValueError if it is one too many

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
-#include <rowan/core/memory_pool.hpp>
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <array>
@@ -14,9 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -25,14 +19,14 @@ namespace detail {
 
 /// Appends an argument to a text such as "fc(x = words": ", w = fc_0.w_0", ", b" if the name is that of the slot, or
 /// ", x = [first, second]".
-void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
+ROWAN_IF_CALLED void append_argument(std::string& call, std::string_view slot, std::span<std::string const> names);
 
 /// The operator with its inputs: "fc(x = words, w = fc_0.w_0, b = fc_0.b_0)".
-std::string describe(Operator const& op);
+ROWAN_IF_CALLED std::string describe(Operator const& op);
 
 /// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
 /// the operator.
-[[noreturn]] void throw_named(Operator const& op);
+ROWAN_IF_CALLED [[noreturn]] void throw_named(Operator const& op);
 
 /// Runs f; its exceptions are rethrown by throw_named.
 template <class F>
@@ -45,76 +39,41 @@ void run_named(Operator const& op, F const& f) {
 }
 
 /// Throws unless both inputs of an operator with same_rows have as many rows.
-void check_same_rows(Operator const& op, std::span<Value* const> in);
+ROWAN_IF_CALLED void check_same_rows(Operator const& op, std::span<Value* const> in);
 
 /// Runs the operator on values.
-inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
-    if (op.same_rows) check_same_rows(op, in);
-    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
-}
+ROWAN_IF_CALLED void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out);
 
 /// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
 class NetOrder {
 public:
     NetOrder() = default;
     /// Names unnamed variables. Several threads may do so at the same time.
-    explicit NetOrder(std::span<Variable* const> outputs);
+    ROWAN_IF_CALLED explicit NetOrder(std::span<Variable* const> outputs);
     /// cost     O(inputs and results of the operator): the numbers of all others stay
-    void append(Operator& op);
-    std::span<Operator* const> operators() const& noexcept { return order_; }
-    std::vector<Operator*> operators() && { return order_; }
-    std::span<Variable* const> inputs() const& noexcept { return inputs_.variables; }
-    std::vector<Variable*> inputs() && { return std::move(inputs_.variables); }
-    std::size_t variables() const noexcept { return inputs_.variables.size() + results_.variables.size(); }
+    ROWAN_IF_CALLED void append(Operator& op);
+    ROWAN_IF_CALLED std::span<Operator* const> operators() const noexcept;
+    ROWAN_IF_CALLED std::span<Variable* const> inputs() const noexcept;
+    ROWAN_IF_CALLED std::size_t variables() const noexcept;
     /// Its number, or variables() if the net does not have it.
-    std::size_t number(Variable const& v) const;
+    ROWAN_IF_CALLED std::size_t number(Variable const& v) const;
 
     using After = std::function<void(Operator const&)>;
 
     /// Runs on the values of the variables.
-    void run(Scope& scope, AnyExec exec, After const& after = {}) const;
+    ROWAN_IF_CALLED void run(Scope& scope, AnyExec exec, After const& after = {}) const;
 
     /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
     /// Several threads may do so at the same time.
-    void run(std::span<Value* const> values, AnyExec exec, After const& after = {}) const;
-    std::string dot() const;
+    ROWAN_IF_CALLED void run(std::span<Value* const> values, AnyExec exec, After const& after = {}) const;
+    ROWAN_IF_CALLED std::string dot() const;
 
 private:
-    // An input's number, or ~k for result k: so results keep theirs when an operator is appended that reads new inputs.
-    using Place = std::ptrdiff_t;
+    struct Plan;
 
-    // The places of the variables of an operator.
-    struct Uses {
-        std::vector<Place> in, out;
-        bool may_move = false;  // result 0 may take the value of input 0, if nothing reads it afterwards
-    };
+    ROWAN_IF_CALLED Plan const& plan() const;
 
-    struct Variables {
-        std::vector<Variable*> variables;
-        std::vector<std::size_t> ends;  // for each, the operator after which it is cleared, or `kept`
-    };
-    static constexpr auto kept = static_cast<std::size_t>(-1);
-
-    static std::size_t index(Place p) { return static_cast<std::size_t>(p < 0 ? ~p : p); }
-    std::size_t number(Place p) const { return index(p) + (p < 0 ? inputs_.variables.size() : 0); }
-    std::size_t end(Place p) const { return (p < 0 ? results_ : inputs_).ends[index(p)]; }
-
-    static Variable& variable(Scope& scope, Variable& v);
-
-    // Checks the operators after i that change inputs, so that all of them run or none.
-    void check_updates(std::span<Value* const> values, AnyExec exec, std::size_t i) const;
-
-    // Appends an operator whose variables have names. On an error nothing has changed.
-    void add(Operator& op);
-    Uses uses_of(Operator const& op);
-
-    std::vector<Operator*> order_;
-    std::vector<Uses> uses_;  // for each operator
-    Variables inputs_, results_;
-    std::unordered_map<Variable const*, Place> places_;
-    std::unordered_set<Variable const*> outputs_;
-    Scope const* limiting_ = nullptr;  // that of the first output
-    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
+    std::shared_ptr<Plan> plan_;  // copies share it until one of them appends; none: that of no operators
 };
 
 }  // namespace detail
@@ -140,11 +99,17 @@ public:
 
     /// The operators, in the order in which they run.
     std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
-    std::vector<Operator*> operators() && { return std::move(order_).operators(); }
+    std::vector<Operator*> operators() && {
+        auto const all = order_.operators();
+        return {all.begin(), all.end()};
+    }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
-    std::vector<Variable*> inputs() && { return std::move(order_).inputs(); }
+    std::vector<Variable*> inputs() && {
+        auto const all = order_.inputs();
+        return {all.begin(), all.end()};
+    }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
     /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a

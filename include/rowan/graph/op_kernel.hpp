@@ -341,6 +341,13 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .in_place = Op::in_place,
                                                   .each_read = Op::each_read};
 
+/// The kernel of an operator on whole values, to which it converts. A program that does not use it does not have it.
+template <std::derived_from<whole_op> Op>
+struct WholeKernel {
+    static constexpr std::string_view name = Op::name;
+    operator op_kernel const&() const noexcept { return whole_kernel<Op>::value; }
+};
+
 }  // namespace detail
 
 #ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it

@@ -1,13 +1,11 @@
 // rowan/graph/rnn.hpp: rnn_kernel, the operator that runs a step net over sequences, and its gradient.
 #pragma once
 
-#include <rowan/graph/detail/rnn_run.hpp>
+#include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/step_net.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/sequence/step_map.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -34,15 +32,11 @@ struct RnnBlock {
     /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
-    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
+    ROWAN_IF_CALLED std::size_t boots() const;
 };
 
 /// The values of all steps of a run, which the gradient needs.
-struct StepScopes {
-    Lod lod;                                ///< the levels of x
-    Lod out_lod;                            ///< the levels of the outputs
-    detail::Buffer<detail::RnnPart> parts;  ///< the parts of the batch, which may run in parallel
-};
+struct StepScopes;
 
 namespace detail {
 
@@ -50,7 +44,7 @@ namespace detail {
 /// most 256. It does not depend on the number of threads, so neither does the order of summation.
 constexpr std::size_t rnn_parts(std::size_t sequences) {
     constexpr std::size_t some = 32;
-    return sequences < some ? 1 : std::clamp<std::size_t>(sequences / some, 2, 256);
+    return sequences < some ? 1 : sequences < 3 * some ? 2 : sequences / some < 256 ? sequences / some : 256;
 }
 
 // In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x,
@@ -59,13 +53,10 @@ struct rnn_grad_op : whole_op {
     static constexpr std::string_view name = "rnn_grad";
     using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>, grad_of<slot::last>>;
     using outputs = slots<grad_of<slot::x>>;
-    static bool row_output(AttributesRef a, std::size_t i) {
-        auto const& block = a.get<RnnBlock>();
-        return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
-    }
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
-    static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
 
 struct rnn_op : whole_op {
@@ -73,20 +64,20 @@ struct rnn_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::last, slot::out, slot::scopes>;
     using grad = grad_rule<rnn_grad_op>;
-    static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().net.memories.size(); }
-    static RowTraits row_traits(AttributesRef a) {
-        return {false, a.get<RnnBlock>().net.rows_apart, Linearity::inside};
-    }
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
-    static void run(KernelCall const& call);
-    static void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
+    ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
+    ROWAN_IF_CALLED static RowTraits row_traits(AttributesRef a);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 };
 
 }  // namespace detail
 
 /// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
 /// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
-inline constexpr op_kernel const& rnn_kernel = detail::whole_kernel<detail::rnn_op>::value;
+inline constexpr detail::WholeKernel<detail::rnn_op> rnn_kernel{};
+
+ROWAN_TEMPLATE(struct detail::whole_kernel<detail::rnn_op>)
 
 }  // namespace rowan::inline v0
 

@@ -4,12 +4,32 @@
 #include <rowan/graph/rnn.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/graph/detail/rnn_run.hpp>
+#include <rowan/graph/limits.hpp>
+#include <rowan/sequence/step_map.hpp>
+
 #include <algorithm>
 #include <iterator>
 #include <string>
 
+namespace rowan::inline v0 {
+
+ROWAN_CALLED_FUNCTION std::size_t RnnBlock::boots() const {
+    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
+}
+
+struct StepScopes {
+    Lod lod;                                // the levels of x
+    Lod out_lod;                            // the levels of the outputs
+    detail::Buffer<detail::RnnPart> parts;  // the parts of the batch, which may run in parallel
+};
+
+}  // namespace rowan::inline v0
+
 namespace rowan::inline v0::detail {
 
+template <class = void>
 class Recurrent {
 public:
     Recurrent(AnyExec exec, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
@@ -80,7 +100,7 @@ private:
     }
 
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
-    RnnRun run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
+    RnnRun<> run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
 
     // x with the levels below the iterated one only: its parts are the elements of the iterated sequences.
     Value without_upper_levels(Value const& x) const {
@@ -182,13 +202,13 @@ private:
     StepScopes& s_;
 };
 
-ROWAN_FUNCTION void rnn_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION void rnn_op::run(KernelCall const& c) {
     Value& scopes = *c.out.back();
     if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
-    Recurrent(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
+    Recurrent<>(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+ROWAN_CALLED_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
     auto const& block = AttributesRef(op.attributes).get<RnnBlock>();
     StepNet const& net = block.net;
     std::size_t const first = 1 + block.boots();  // of the outer variables
@@ -196,21 +216,34 @@ ROWAN_FUNCTION void rnn_op::each_read(Operator const& op, OutsideOf const& outsi
     for (StepNet::Static const& s : net.statics) f(op, first + s.from, outside);
     OutsideOf const out_of_step = [&](Variable* v) -> Variable* {
         if (v == net.x) return outside(op.inputs[0]);
-        auto const at = net.outer_of(*v);
-        return at ? outside(op.inputs[first + *at]) : nullptr;
+        std::size_t const at = net.outer_of(*v);
+        return at < net.outer.size() ? outside(op.inputs[first + at]) : nullptr;
     };
     for (auto const* const phase : {&net.forward.before, &net.forward.each, &net.forward.after})
         for (StepOp const& step : *phase) detail::each_read(*step.op, out_of_step, f);
 }
 
-ROWAN_FUNCTION void rnn_grad_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION bool rnn_grad_op::row_output(AttributesRef a, std::size_t i) {
+    auto const& block = a.get<RnnBlock>();
+    return i <= block.boots() || block.net.is_static(i - block.boots() - 1);
+}
+
+ROWAN_CALLED_FUNCTION bool rnn_op::row_output(AttributesRef a, std::size_t i) {
+    return i <= a.get<RnnBlock>().net.memories.size();
+}
+
+ROWAN_CALLED_FUNCTION RowTraits rnn_op::row_traits(AttributesRef a) {
+    return {false, a.get<RnnBlock>().net.rows_apart, Linearity::inside};
+}
+
+ROWAN_CALLED_FUNCTION void rnn_grad_op::run(KernelCall const& c) {
     auto const& block = c.attributes.get<RnnBlock>();
     std::size_t const n = c.in.size() - 2 - block.net.memories.size();
-    Recurrent(c.exec, block, c.in.first(n), c.in[n]->get<StepScopes>())
+    Recurrent<>(c.exec, block, c.in.first(n), c.in[n]->get<StepScopes>())
         .backward(*c.in[n + 1], c.in.subspan(n + 2), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> rnn_op::infer(Specs in, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> rnn_op::infer(Specs in, AttributesRef attributes) {
     auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> results;
     for (auto const& memory : block.net.memories) {
@@ -227,7 +260,7 @@ ROWAN_FUNCTION std::vector<VarSpec> rnn_op::infer(Specs in, AttributesRef attrib
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> rnn_grad_op::infer(Specs in, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> rnn_grad_op::infer(Specs in, AttributesRef attributes) {
     auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();

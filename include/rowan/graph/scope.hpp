@@ -3,7 +3,6 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/limits.hpp>
 #include <rowan/graph/op_kernel.hpp>
@@ -11,13 +10,11 @@
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sparse/placement.hpp>
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,7 +32,7 @@ class Scope;
 namespace detail {
 class ScopeRollback;
 class ScopeUse;
-std::unique_lock<std::mutex> lock_names(Scope const& scope);
+struct ScopeNames;
 }  // namespace detail
 
 /// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
@@ -85,10 +82,9 @@ private:
 class Variable {
 public:
     /// Used by Scope::new_var.
-    Variable(Scope& scope, VarSpec const& spec, Role role);
+    ROWAN_IF_CALLED Variable(Scope& scope, VarSpec const& spec, Role role);
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
-    ~Variable();
 
     /// Empty until the variable is named or becomes part of a net.
     std::string const& name() const noexcept { return name_; }
@@ -127,8 +123,8 @@ public:
     /// Sets the spec of a variable that was created before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
-    std::span<Operator* const> readers() const noexcept;  ///< operators that read it
-    std::span<Operator* const> writers() const noexcept;  ///< operators that write it
+    ROWAN_IF_CALLED std::span<Operator* const> readers() const noexcept;  ///< operators that read it
+    ROWAN_IF_CALLED std::span<Operator* const> writers() const noexcept;  ///< operators that write it
 
 private:
     friend class Scope;
@@ -148,44 +144,43 @@ private:
 /// called from any number of threads.
 class Scope {
 public:
-    Scope();  ///< a scope without a parent
+    ROWAN_IF_CALLED Scope();  ///< a scope without a parent
     /// A scope within `parent`, which must outlive it.
-    explicit Scope(Scope& parent);
+    ROWAN_IF_CALLED explicit Scope(Scope& parent);
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
-    ~Scope();
 
     /// Creates a variable. With an empty name, it is named when it first becomes part of a net.
     /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables), two allocations
-    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
+    ROWAN_IF_CALLED Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
 
     /// The variable of that name in this scope or the nearest parent that has one, or nullptr.
-    Variable* find(std::string_view name) const noexcept;
+    ROWAN_IF_CALLED Variable* find(std::string_view name) const noexcept;
 
     /// The variable of that name in this scope or the nearest parent that has one.
     /// errors   GraphError if there is none
     /// cost     O(log variables) for each scope searched
-    Variable& get(std::string_view name) const;
+    ROWAN_IF_CALLED Variable& get(std::string_view name) const;
 
     /// Creates an inner scope, which lives until drop_scopes is called or this scope is destroyed.
     /// errors   std::bad_alloc
-    /// cost     one allocation
-    Scope& new_scope();
+    /// cost     two allocations
+    ROWAN_IF_CALLED Scope& new_scope();
     /// Destroys all inner scopes and their contents.
-    void drop_scopes() noexcept;
+    ROWAN_IF_CALLED void drop_scopes() noexcept;
     /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
     /// those variables outlive it.
     /// cost     one pass over the operators and over the readers of their inputs
-    void forget_readers() noexcept;
+    ROWAN_IF_CALLED void forget_readers() noexcept;
     Limits limits;  ///< of the runs of nets whose first output belongs to this scope
 
-    Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
-    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
+    Scope* parent() const noexcept { return parent_; }    ///< the enclosing scope, or nullptr
+    ROWAN_IF_CALLED std::size_t scopes() const noexcept;  ///< the number of inner scopes
     /// The variables of this scope, in order of creation.
-    std::span<std::unique_ptr<Variable> const> variables() const noexcept;
+    ROWAN_IF_CALLED std::span<std::unique_ptr<Variable> const> variables() const noexcept;
     /// The operators of this scope, in order of creation.
-    std::span<std::unique_ptr<Operator> const> operators() const noexcept;
+    ROWAN_IF_CALLED std::span<std::unique_ptr<Operator> const> operators() const noexcept;
 
     /// Adds an operator that reads `inputs`, with element types T..., and creates its output variables.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
@@ -196,37 +191,34 @@ public:
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
         return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs), detail::owned(std::move(attributes)));
     }
-    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
+    ROWAN_IF_CALLED Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs,
+                                     Attributes attributes = {});
 
     /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
     /// errors   GraphError if an operator already writes `v`
     /// cost     O(1)
-    void write_to(Operator& op, std::size_t i, Variable& v);
+    ROWAN_IF_CALLED void write_to(Operator& op, std::size_t i, Variable& v);
 
     /// Names a variable of this scope; `own` is what Variable::has_own_name returns afterwards.
     /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables)
-    void set_name(Variable& v, std::string name, bool own = true);
+    ROWAN_IF_CALLED void set_name(Variable& v, std::string name, bool own = true);
 
 private:
     friend class detail::ScopeRollback;
     friend class detail::ScopeUse;
-    friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
+    friend struct detail::ScopeNames;
 
     // Removes operators from `first` on from the lists of readers and writers, or only from those of other scopes.
-    void unlink(std::size_t first, bool own) noexcept;
+    ROWAN_IF_CALLED void unlink(std::size_t first, bool own) noexcept;
 
     // Removes all variables and operators but the first ones.
-    void truncate(std::size_t variables, std::size_t operators) noexcept;
+    ROWAN_IF_CALLED void truncate(std::size_t variables, std::size_t operators) noexcept;
+
+    struct Parts;
 
     Scope* parent_ = nullptr;
-    std::vector<std::unique_ptr<Variable>> variables_;
-    std::vector<std::unique_ptr<Operator>> operators_;
-    std::vector<std::unique_ptr<Scope>> scopes_;
-    std::map<std::string, Variable*, std::less<>> by_name_;
-    std::mutex mutable naming_;
-    std::atomic<void const*> user_ = nullptr;  // identifies the thread of the ScopeUses
-    int uses_ = 0;
+    std::shared_ptr<Parts> parts_;  // of this scope alone
 };
 
 namespace detail {
@@ -243,30 +235,27 @@ struct WithdrawnScope {
 /// Until its destruction, the thread that creates it uses the values of some scopes, alone.
 class ScopeUse {
 public:
-    ScopeUse() = default;
+    ROWAN_IF_CALLED ScopeUse();
     /// Enters a scope and all scopes that enclose it.
-    explicit ScopeUse(Scope& scope) : ScopeUse() {  // so that the destructor leaves them if one is in use
-        for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
-    }
+    ROWAN_IF_CALLED explicit ScopeUse(Scope& scope);
     ScopeUse(ScopeUse const&) = delete;
     ScopeUse& operator=(ScopeUse const&) = delete;
     ~ScopeUse();
 
     /// errors   GraphError if another thread uses the scope
-    void enter(Scope& scope);
+    ROWAN_IF_CALLED void enter(Scope& scope);
 
 private:
     Buffer<Scope*> entered_;
 };
 
 /// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
-std::unique_lock<std::mutex> lock_names(Scope const& scope);
+ROWAN_IF_CALLED std::unique_lock<std::mutex> lock_names(Scope const& scope);
 
 /// Removes on destruction what has been added to a scope since, unless `keep` was called.
 class ScopeRollback {
 public:
-    explicit ScopeRollback(Scope& scope)
-        : scope_(&scope), variables_(scope.variables().size()), operators_(scope.operators().size()) {}
+    ROWAN_IF_CALLED explicit ScopeRollback(Scope& scope);
     ScopeRollback(ScopeRollback const&) = delete;
     ScopeRollback& operator=(ScopeRollback const&) = delete;
     ~ScopeRollback() {
@@ -280,7 +269,8 @@ private:
 };
 
 /// The first result of an operator that is added to the default scope.
-Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs, Attributes attributes);
+ROWAN_IF_CALLED Variable& first_result(op_kernel const& kernel, std::initializer_list<Variable*> inputs,
+                                       Attributes attributes);
 
 ROWAN_SHARED inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;
@@ -292,7 +282,7 @@ ROWAN_SHARED inline Scope*& current_scope() {
 /// The scope that layers are added to: that of this thread's innermost ScopeGuard, else a thread-local one.
 /// errors   none
 /// cost     O(1)
-Scope& default_scope();
+ROWAN_IF_CALLED Scope& default_scope();
 
 /// Makes `scope` this thread's default_scope() for its lifetime, then restores the previous one.
 class ScopeGuard {

@@ -3,7 +3,6 @@
 
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/loop_net.hpp>
-#include <rowan/graph/net.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/scope.hpp>
 
@@ -27,10 +26,7 @@ struct WhileBlock {
 };
 
 /// For each iteration of a run, the values that the gradient needs.
-struct LoopScopes {
-    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each iteration
-    std::size_t count = 0;                             ///< the number of iterations that ran
-};
+struct LoopScopes;
 
 namespace detail {
 
@@ -38,9 +34,9 @@ struct while_grad_op : whole_op {
     static constexpr std::string_view name = "while_loop_grad";
     using inputs = slots<slot::state, slot::scopes, grad_of<slot::last>>;
     using outputs = slots<grad_of<slot::state>>;
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     // in: the inputs of the forward operator, its scopes, and the gradients of the final states
-    static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
 
 struct while_op : whole_op {
@@ -48,15 +44,17 @@ struct while_op : whole_op {
     using inputs = slots<slot::state>;
     using outputs = slots<slot::last, slot::scopes>;
     using grad = grad_rule<while_grad_op>;
-    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
-    static void run(KernelCall const& call);
+    ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
 
 }  // namespace detail
 
 /// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
 /// states, and the LoopScopes that the gradient needs.
-inline constexpr op_kernel const& while_kernel = detail::whole_kernel<detail::while_op>::value;
+inline constexpr detail::WholeKernel<detail::while_op> while_kernel{};
+
+ROWAN_TEMPLATE(struct detail::whole_kernel<detail::while_op>)
 
 }  // namespace rowan::inline v0
 

@@ -4,12 +4,26 @@
 #include <rowan/graph/while_loop.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
 #include <rowan/detail/rethrow_in.hpp>
+#include <rowan/graph/limits.hpp>
+#include <rowan/graph/net.hpp>
 
 #include <string>
 
+namespace rowan::inline v0 {
+
+struct LoopScopes {
+    detail::Buffer<detail::Buffer<Value>> iterations;  // the values of each iteration
+    std::size_t count = 0;                             // the number of iterations that ran
+};
+
+}  // namespace rowan::inline v0
+
 namespace rowan::inline v0::detail {
 
+template <class = void>
 class LoopRun {
 public:
     LoopRun(AnyExec exec, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
@@ -171,19 +185,19 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-ROWAN_FUNCTION void while_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION void while_op::run(KernelCall const& c) {
     Value& scopes = *c.out.back();
     if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
-    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in, scopes.get<LoopScopes>()).forward(c.out);
+    LoopRun<>(c.exec, c.attributes.get<WhileBlock>(), c.in, scopes.get<LoopScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void while_grad_op::run(KernelCall const& c) {
+ROWAN_CALLED_FUNCTION void while_grad_op::run(KernelCall const& c) {
     std::size_t const n = c.out.size();
-    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in.first(n), c.in[n]->get<LoopScopes>())
+    LoopRun<>(c.exec, c.attributes.get<WhileBlock>(), c.in.first(n), c.in[n]->get<LoopScopes>())
         .backward(c.in.subspan(n + 1), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> while_op::infer(Specs, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> while_op::infer(Specs, AttributesRef attributes) {
     auto const& block = attributes.get<WhileBlock>();
     std::vector<VarSpec> results;
     for (auto const& s : block.net.states) {
@@ -197,7 +211,7 @@ ROWAN_FUNCTION std::vector<VarSpec> while_op::infer(Specs, AttributesRef attribu
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef attributes) {
+ROWAN_CALLED_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef attributes) {
     auto const& block = attributes.get<WhileBlock>();
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))

@@ -21,28 +21,29 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Throws ShapeError unless lod has no levels or so many.
+void check_same_levels(Lod const& lod, std::size_t levels);
+
+/// append_lengths, of as many levels.
+Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more);
+
+}  // namespace detail
+
 /// Appends sequences, given by their lengths, to each level. If lod has no levels, the result has only the new ones.
 /// errors   ShapeError if the number of levels differs or a list of lengths is a tensor whose rank is not 1; LodError
 ///          as in Lod::from_lengths
 /// cost     O(offsets of the result)
 template <detail::id_lists R>
 Lod append_lengths(Lod const& lod, R const& more) {
-    if (lod.empty()) return Lod::from_lengths(more);
-    std::size_t const levels = std::ranges::size(more);
-    if (levels != lod.levels())
-        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
-    std::vector<std::vector<std::int64_t>> lengths;
-    for (auto const& level : more) {
-        Ids<> const list(level);
-        std::string name = "lengths[";
-        detail::check_list(name.append(std::to_string(lengths.size())).append("]"), list);
-        auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
-        for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
-    }
-    return Lod::from_lengths(lengths);
+    detail::check_same_levels(lod, std::ranges::size(more));
+    detail::LevelLists const lists(more);
+    return detail::with_more_lengths(lod, {lists.lists.data(), lists.count});
 }
 inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
-    return append_lengths(lod, std::span(more.begin(), more.size()));
+    detail::check_same_levels(lod, more.size());
+    return detail::with_more_lengths(lod, {more.begin(), more.size()});
 }
 
 /// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
@@ -106,7 +107,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     std::vector<Lod> lods;
     detail::RowBlocks rows("rows of the batches", batches.size());
     for (std::size_t k = 0; k < batches.size(); ++k) {
-        std::string const name = "batches[" + std::to_string(k) + "]";
+        std::string const name = detail::element_name("batches", k);
         batches[k].check();
         detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
@@ -133,3 +134,5 @@ LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const&
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/batches_inl.hpp>

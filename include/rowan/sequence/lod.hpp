@@ -1,9 +1,7 @@
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
 #pragma once
 
-#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/detail/kept_span.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 
@@ -12,12 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <memory>
 #include <ostream>
 #include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,12 +31,16 @@ concept id_lists = std::ranges::sized_range<R const> && std::ranges::forward_ran
     std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>>;
 
 /// Throws ShapeError unless `list` has rank 1.
-inline void check_list(std::string const& field, Ids<> const& list) {
-    if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
-}
+ROWAN_IF_CALLED void check_list(std::string const& field, Ids<> const& list);
 
 /// Throws IndexError unless 0 <= list[i] <= most.
-void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
+ROWAN_IF_CALLED void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
+
+/// Throws LodError if there are more than Lod::max_levels levels.
+ROWAN_IF_CALLED void check_level_count(std::size_t levels);
+
+/// The lists of the levels of a Lod.
+struct LevelLists;
 
 }  // namespace detail
 
@@ -74,44 +76,26 @@ public:
     Lod(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
-    requires(!std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels) {
-        build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
-            if (list.size() == 0) throw LodError(level, 0, 0, "is missing: a level has at least the offset 0");
-            for (std::size_t i = 0; i < list.size(); ++i) offsets[i] = list[i];
-            check(level, {offsets, list.size()});
-            return list.size();
-        });
-    }
+    requires(!std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels)
+        : Lod(detail::LevelLists(levels)) {}
 
     /// Makes a Lod from the lengths of the sequences of each level.
     /// errors   LodError if there are more than max_levels lists, a length is negative, or the sum of a list exceeds
     ///          2^63 - 1 or is not the number of sequences of the next level; ShapeError if a list is a tensor whose
     ///          rank is not 1
     /// cost     one allocation for all offsets, and one pass
-    static Lod from_lengths(std::initializer_list<Ids<>> levels);
+    ROWAN_IF_CALLED static Lod from_lengths(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
     static Lod from_lengths(R const& levels) {
-        Lod lod;
-        lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
-            offsets[0] = 0;
-            for (std::size_t i = 0; i < list.size(); ++i) {
-                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, expected a length");
-                if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
-                    throw LodError(level, i, list[i], "is a length that makes the sum overflow");
-                }
-                offsets[i + 1] = offsets[i] + list[i];
-            }
-            return list.size() + 1;
-        });
-        return lod;
+        return of_lengths(detail::LevelLists(levels));
     }
 
     /// Makes one level of `sequences` sequences, where row i belongs to sequence row_ids[i].
     /// errors   IndexError if row_ids decrease or an id is not in [0, sequences); ShapeError if row_ids are a tensor
     ///          whose rank is not 1 or the offsets exceed 2^63 - 1 bytes; std::bad_alloc
     /// cost     16 bytes per sequence during the call, 8 afterwards
-    static Lod from_row_ids(Ids<> row_ids, Height sequences);
+    ROWAN_IF_CALLED static Lod from_row_ids(Ids<> row_ids, Height sequences);
 
     std::size_t levels() const noexcept { return levels_; }  ///< the number of levels; 0: the rows form no sequences
     bool empty() const noexcept { return levels_ == 0; }
@@ -135,17 +119,17 @@ public:
     /// The lengths of the sequences of a level.
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(sequences of the level)
-    std::vector<std::int64_t> lengths(std::size_t level) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> lengths(std::size_t level) const;
 
     /// The offsets of all levels, counted in rows: {{0, 2}, {0, 1, 3}} becomes {{0, 3}, {0, 1, 3}}.
     /// errors   std::bad_alloc
     /// cost     O(offsets)
-    std::vector<std::vector<std::int64_t>> absolute() const;
+    ROWAN_IF_CALLED std::vector<std::vector<std::int64_t>> absolute() const;
 
     /// Levels [begin, end). If end < levels(), their last offsets count sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     /// cost     O(levels): offsets are shared
-    Lod slice_levels(std::size_t begin, std::size_t end) const;
+    ROWAN_IF_CALLED Lod slice_levels(std::size_t begin, std::size_t end) const;
 
     /// Validates a level number.
     /// errors   IndexError if level is not in [0, levels())
@@ -155,7 +139,7 @@ public:
     /// Validates that the levels match a batch of `rows` rows.
     /// errors   LodError unless there are no levels or the last one ends with `rows`
     /// cost     O(1)
-    void check_rows(std::size_t rows) const;
+    ROWAN_IF_CALLED void check_rows(std::size_t rows) const;
 
     friend bool operator==(Lod const& a, Lod const& b) noexcept { return a.equals(b); }
 
@@ -165,40 +149,19 @@ public:
 private:
     friend struct detail::LodAccess;
 
-    std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
+    ROWAN_IF_CALLED explicit Lod(detail::LevelLists const& levels);
+    ROWAN_IF_CALLED static Lod of_lengths(detail::LevelLists const& levels);
+
     bool equals(Lod const& other) const noexcept;
     std::ostream& print(std::ostream& out) const;
 
-    static void check(std::size_t level, std::span<std::int64_t const> offsets);
+    ROWAN_IF_CALLED static void check(std::size_t level, std::span<std::int64_t const> offsets);
 
-    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences);
+    ROWAN_IF_CALLED static void check_end(std::size_t level, std::span<std::int64_t const> offsets,
+                                          std::size_t sequences);
 
-    // fill(level, list, offsets) writes the offsets of a level and returns their number, at most list.size() + 1.
-    template <class R, class Fill>
-    void build(R const& levels, Fill const& fill) {
-        std::size_t const count = std::ranges::size(levels);
-        if (count > max_levels) {
-            throw LodError(max_levels, 0, static_cast<std::int64_t>(count),
-                           "levels are more than " + std::to_string(max_levels));
-        }
-        std::size_t size = 0;
-        for (std::size_t at = 0; auto const& level : levels) {
-            Ids<> const list(level);
-            detail::check_list("lod[" + std::to_string(at) + "]", list);
-            size += list.size() + 1;
-            ++at;
-        }
-        auto const block = std::make_shared_for_overwrite<std::int64_t[]>(size);
-        std::int64_t* next = block.get();
-        for (auto const& level : levels) {
-            std::size_t const n = fill(levels_, Ids<>(level), next);
-            offsets_[levels_] = {next, n};
-            if (levels_ > 0) check_end(levels_ - 1, offsets_[levels_ - 1], n - 1);
-            ++levels_;
-            next += n;
-        }
-        memory_ = block;
-    }
+    // The offsets of the lists, or of lengths.
+    ROWAN_IF_CALLED void build(std::span<Ids<> const> levels, bool are_lengths);
 
     std::shared_ptr<void const> memory_;  // keeps the offsets alive
     std::size_t levels_ = 0;
@@ -206,6 +169,37 @@ private:
 };
 
 namespace detail {
+
+struct LevelLists {
+    /// `levels` outlives it.
+    template <class R>
+    explicit LevelLists(R const& levels) : count(std::ranges::size(levels)) {
+        using Level = std::ranges::range_reference_t<R const>;
+        check_level_count(count);
+        std::size_t i = 0;
+        if constexpr (std::is_lvalue_reference_v<Level> || std::ranges::borrowed_range<Level>) {
+            for (auto const& level : levels) lists[i++] = Ids<>(level);
+        } else {
+            auto const made = std::make_shared<std::vector<std::remove_cvref_t<Level>>>();
+            for (auto&& level : levels) made->push_back(std::move(level));
+            for (auto const& level : *made) lists[i++] = Ids<>(level);
+            kept = made;
+        }
+    }
+
+    std::size_t count;
+    std::array<Ids<>, Lod::max_levels> lists;
+    std::shared_ptr<void const> kept;  // what the lists refer to, if the range made it
+};
+
+/// A level of sequences of these lengths.
+/// errors   LodError as Lod::from_lengths
+ROWAN_IF_CALLED Lod level_of_lengths(std::vector<std::int64_t> const& lengths);
+/// Lod::from_lengths.
+ROWAN_IF_CALLED Lod levels_of_lengths(std::vector<std::vector<std::int64_t>> const& lengths);
+
+/// "list[i]", for messages.
+ROWAN_IF_CALLED std::string element_name(char const* list, std::size_t i);
 
 /// Makes a Lod from existing offsets without copying them.
 struct LodAccess {

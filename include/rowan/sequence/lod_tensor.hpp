@@ -8,7 +8,6 @@
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/sub_lod.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -189,8 +188,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
     shape_type shape{0};
     Device exec{};
     for (Tensor<T, Device> const& s : sequences) {
-        std::string name = "sequences[";
-        name.append(std::to_string(lengths.size())).append("]");
+        std::string const name = detail::element_name("sequences", lengths.size());
         detail::check_rows(name.c_str(), s);
         if (lengths.empty()) {
             shape = s.shape();
@@ -202,7 +200,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
         data.push_back(s.data());
         if constexpr (!stay) kept.push_back(s.share());
     }
-    auto lod = Lod::from_lengths({lengths});
+    auto lod = detail::level_of_lengths(lengths);
     shape[0] = static_cast<std::size_t>(lod.rows());
     auto value = detail::new_tensor<T>(exec, shape);
     std::size_t const width = value.row_size();
@@ -226,8 +224,8 @@ auto LoDTensor<T, Device>::from_nested(R const& lists) -> LoDTensor {
     std::vector<T> flat;
     flatten(lists, lengths.data(), flat);
     auto value = Tensor<T>::from_shape({flat.size()});
-    std::copy(flat.begin(), flat.end(), value.data());
-    return {to_device(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+    for (std::size_t i = 0; i < flat.size(); ++i) value.data()[i] = flat[i];
+    return {to_device(Device{}, std::move(value)), detail::levels_of_lengths(lengths)};
 }
 
 template <class T, class Device>

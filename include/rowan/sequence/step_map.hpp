@@ -7,12 +7,10 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -31,6 +29,41 @@ struct StepElements {
                   "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
 };
 
+/// The part of a map that is in host memory, for any device.
+struct HostSteps {
+    ROWAN_IF_CALLED HostSteps();
+    /// Computes the starts of the steps.
+    ROWAN_IF_CALLED HostSteps(Lod lod, std::size_t level);
+
+    /// The sequences by descending length, or as they are.
+    ROWAN_IF_CALLED Buffer<std::int32_t> in_order(bool sort_by_length) const;
+    /// The caller's order, checked.
+    ROWAN_IF_CALLED Buffer<std::int32_t> in_order(Cpu exec, Ids<> const& of_caller) const;
+    /// Keeps the order and returns a copy.
+    ROWAN_IF_CALLED Tensor<std::int32_t> keep(Buffer<std::int32_t> made);
+
+    ROWAN_IF_CALLED void fill_elements(Cpu exec, std::int64_t* out) const;
+    ROWAN_IF_CALLED void fill_share(std::size_t k, std::size_t shares, std::int64_t* elements) const;
+
+    std::int32_t sequence(std::size_t j) const noexcept { return (*order)[j]; }
+    std::size_t sequences() const noexcept { return order ? order->size() : 0; }
+    std::size_t steps() const noexcept { return starts.size() == 0 ? 0 : starts.size() - 1; }
+    std::size_t step_size(std::size_t t) const noexcept {
+        return t < steps() ? static_cast<std::size_t>(starts.data()[t + 1] - starts.data()[t]) : 0;
+    }
+    std::int64_t length(std::size_t j) const noexcept {
+        auto const s = static_cast<std::size_t>(sequence(j));
+        return offsets[s + 1] - offsets[s];
+    }
+
+    Lod lod;
+    std::size_t level = 0;
+    std::span<std::int64_t const> offsets;  // lod[level]
+    bool sorted = true;
+    std::shared_ptr<Buffer<std::int32_t> const> order;  // shared by copies of the map
+    Tensor<std::int64_t> starts;
+};
+
 }  // namespace detail
 
 /// How the sequences of one level are split into steps: step t holds element t of every sequence longer than t. An
@@ -46,20 +79,15 @@ template <class Device>
 class StepMap {
 public:
     /// No sequences, no steps.
-    StepMap() : starts_(Tensor<std::int64_t>::zeros({1})) {}
+    StepMap() = default;
 
     StepMap(StepMap const&) = default;
     StepMap(StepMap&&) noexcept = default;
     StepMap& operator=(StepMap const& other) { return *this = StepMap(other); }
     StepMap& operator=(StepMap&& other) noexcept {
         StepMap moved(std::move(other));
-        lod_ = std::move(moved.lod_);
-        level_ = moved.level_;
-        offsets_ = moved.offsets_;
-        sorted_ = moved.sorted_;
-        order_ = std::move(moved.order_);
+        host_ = std::move(moved.host_);
         shown_ = std::move(moved.shown_);
-        starts_ = std::move(moved.starts_);
         elements_ = std::move(moved.elements_);
         return *this;
     }
@@ -71,10 +99,8 @@ public:
     ///          O(sequences + steps), and the elements are computed there; for an order that is not sorted by length,
     ///          the host computes and copies them
     template <std::same_as<bool> B>  // so that a braced list selects the overload with an order
-    StepMap(Device const& exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
-        auto order = make_steps();
-        sort_by_length ? sort(order) : std::iota(order.begin(), order.end(), 0);
-        fill(exec, std::move(order));
+    StepMap(Device const& exec, Lod lod, std::size_t level, B sort_by_length) : host_(std::move(lod), level) {
+        fill(exec, host_.in_order(sort_by_length));
     }
     template <std::same_as<bool> B>
     StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Device{}, std::move(lod), level, sort_by_length) {}
@@ -92,30 +118,28 @@ public:
     StepMap(Lod lod, std::size_t level, Tensor<I, Device> const& order)
         : StepMap(order.device(), std::move(lod), level, order) {}
 
-    Lod const& lod() const& noexcept { return lod_; }  ///< the Lod whose sequences are split
-    Lod lod() && noexcept { return lod_; }
-    std::size_t level() const noexcept { return level_; }  ///< and which of its levels
+    Lod const& lod() const& noexcept { return host_.lod; }  ///< the Lod whose sequences are split
+    Lod lod() && noexcept { return host_.lod; }
+    std::size_t level() const noexcept { return host_.level; }  ///< and which of its levels
 
     /// order()[j] is sequence(j). It is a copy for the caller: modifying it through share() does not affect the map.
     Tensor<std::int32_t, Device> const& order() const& noexcept { return shown_; }
     Tensor<std::int32_t, Device> order() && noexcept { return std::move(shown_); }
 
     /// The sequence at position j.
-    std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
+    std::int32_t sequence(std::size_t j) const noexcept { return host_.sequence(j); }
     /// The number of sequences of the level.
-    std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
+    std::size_t sequences() const noexcept { return host_.sequences(); }
 
     /// The number of steps: the length of the longest sequence.
-    std::size_t steps() const noexcept { return std::max<std::size_t>(starts_.size(), 1) - 1; }
+    std::size_t steps() const noexcept { return host_.steps(); }
 
     /// The number of sequences that have a step t; 0 if t >= steps().
-    std::size_t step_size(std::size_t t) const noexcept {
-        return t < steps() ? static_cast<std::size_t>(starts_.data()[t + 1] - starts_.data()[t]) : 0;
-    }
+    std::size_t step_size(std::size_t t) const noexcept { return host_.step_size(t); }
 
     /// Step t is elements [starts()[t], starts()[t + 1]).
-    std::span<std::int64_t const> starts() const& noexcept { return {starts_.data(), starts_.size()}; }
-    detail::KeptSpan<std::int64_t const> starts() && noexcept { return {starts(), starts_.storage().memory()}; }
+    std::span<std::int64_t const> starts() const& noexcept { return {host_.starts.data(), host_.starts.size()}; }
+    detail::KeptSpan<std::int64_t const> starts() && noexcept { return {starts(), host_.starts.storage().memory()}; }
     /// The elements of all steps: a span on the host; on a device a copy in device memory, so that the map cannot be
     /// modified.
     /// errors   none; on a device as Tensor::from_shape
@@ -133,43 +157,21 @@ public:
     auto step(std::size_t t) && { return detail::StepElements<Device>::kept(elements_, step(t)); }
 
     /// The length of the sequence at position j.
-    std::int64_t length(std::size_t j) const noexcept {
-        auto const s = static_cast<std::size_t>(sequence(j));
-        return offsets_[s + 1] - offsets_[s];
-    }
+    std::int64_t length(std::size_t j) const noexcept { return host_.length(j); }
 
     /// True if the lengths of the sequences descend, so that the sequences of each step are the first positions.
-    bool sorted() const noexcept { return sorted_; }
+    bool sorted() const noexcept { return host_.sorted; }
 
 private:
     friend struct detail::StepMapAccess;
 
-    // Computes starts_, and allocates the order of the sequences without filling it.
-    detail::Buffer<std::int32_t> make_steps();
+    void fill(Device const& exec, detail::Buffer<std::int32_t> order) {
+        shown_ = to_device(exec, host_.keep(std::move(order)));
+        elements_ = detail::StepElements<Device>::make(exec, *this);
+    }
 
-    void sort(detail::Buffer<std::int32_t>& order) const;
-
-    struct Run {
-        std::int64_t next;  // the next element of the sequence
-        std::int64_t end;
-    };
-
-    void fill(Device const& exec, detail::Buffer<std::int32_t> order);
-
-    std::size_t element_count() const { return static_cast<std::size_t>(starts().back()); }
-
-    void fill_elements(Cpu exec, std::int64_t* out) const;
-
-    // Fills the steps that begin in share k of the elements, from a list of the sequences that have not ended.
-    void fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const;
-
-    Lod lod_;
-    std::size_t level_ = 0;
-    std::span<std::int64_t const> offsets_;  // lod_[level_]
-    bool sorted_ = true;
-    std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // shared by copies of the map
-    Tensor<std::int32_t, Device> shown_;                         // a copy for order()
-    Tensor<std::int64_t> starts_;
+    detail::HostSteps host_;
+    Tensor<std::int32_t, Device> shown_;  // a copy of the order, for order()
     Tensor<std::int64_t, Device> elements_;
 };
 
@@ -180,20 +182,20 @@ struct StepOrigin {
     Lod lod;  // levels 0 … level of the map
     std::shared_ptr<detail::Buffer<std::int32_t> const> order;
 
-    friend bool operator==(StepOrigin const& a, StepOrigin const& b) noexcept {
-        return a.lod == b.lod && (a.order == b.order || (a.order && b.order && *a.order == *b.order));
-    }
+    ROWAN_IF_CALLED bool equals(StepOrigin const& other) const noexcept;
 };
 
 struct StepMapAccess {
+    ROWAN_IF_CALLED static StepOrigin origin(HostSteps const& steps);
+
     template <class D>
     static StepOrigin origin(StepMap<D> const& map) {
-        return {map.lod_.slice_levels(0, std::min(map.level_ + 1, map.lod_.levels())), map.order_};
+        return origin(map.host_);
     }
 
     template <class D>
     static std::int64_t begin(StepMap<D> const& map, std::size_t j) {
-        return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
+        return map.host_.offsets[static_cast<std::size_t>(map.sequence(j))];
     }
 
     /// Throws unless a call on `exec` may use the map.
@@ -212,12 +214,10 @@ struct StepMapAccess {
     }
 
     /// Computes the elements on the host.
+    ROWAN_IF_CALLED static Tensor<std::int64_t> make_elements(Cpu exec, HostSteps const& steps);
     template <class D>
     static Tensor<std::int64_t> make_elements(Cpu exec, StepMap<D> const& map) {
-        std::size_t const count = map.element_count();
-        auto elements = Tensor<std::int64_t>::from_shape({count});
-        map.fill_elements(exec, elements.data());
-        return elements;
+        return make_elements(exec, map.host_);
     }
     /// The elements in host memory.
     template <class D>
@@ -228,7 +228,7 @@ struct StepMapAccess {
 
 template <>
 struct StepElements<Cpu> {
-    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
+    ROWAN_IF_CALLED static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
     static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
         return {elements.data() + begin, n};
     }
@@ -242,6 +242,15 @@ struct StepElements<Cpu> {
 };
 
 }  // namespace detail
+
+template <class Device>
+StepMap<Device>::StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids)
+    : host_(std::move(lod), level) {
+    detail::HostIds<Device> const on_host(exec, ids);
+    fill(exec, host_.in_order(detail::host_exec(exec), on_host));
+}
+
+ROWAN_TEMPLATE(class StepMap<Cpu>)
 
 }  // namespace rowan::inline v0
 

@@ -18,7 +18,7 @@ struct SubLod {
 /// Sequences [begin, end) of a level with all levels below it; the levels above are dropped. The range may be empty.
 /// errors   IndexError if level is not in [0, lod.levels()), or unless begin <= end <= lod.sequences(level)
 /// cost     O(offsets of the result)
-SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
+ROWAN_IF_CALLED SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
 
 }  // namespace rowan::inline v0
 

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+ROWAN_CALLED_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
     detail::check_range("sequences", begin, end, lod.sequences(level));
     std::vector<std::vector<std::int64_t>> levels;
     for (; level < lod.levels(); ++level) {

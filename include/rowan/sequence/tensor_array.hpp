@@ -260,3 +260,4 @@ struct Unpacked {
 
 #include <rowan/sequence/detail/tensor_array_batch.hpp>
 #include <rowan/sequence/detail/tensor_array_slots.hpp>
+#include <rowan/sequence/tensor_array_inl.hpp>

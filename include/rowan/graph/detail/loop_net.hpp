@@ -2,13 +2,12 @@
 #pragma once
 
 #include <rowan/graph/detail/gradient_kernels.hpp>
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -50,10 +49,10 @@ public:
     ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
     ROWAN_IF_CALLED Place place(Variable const& v) const;
-    std::size_t forward_places() const { return forward_; }
-    std::size_t backward_places() const { return number_.size() - forward_; }
+    ROWAN_IF_CALLED std::size_t forward_places() const;
+    ROWAN_IF_CALLED std::size_t backward_places() const;
 
-    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
+    ROWAN_IF_CALLED bool is_sparse(std::size_t k) const;
 
 private:
     ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
@@ -70,9 +69,10 @@ private:
     // Finds after which operator each value can be cleared, and which operators may run in place.
     ROWAN_IF_CALLED void find_uses();
 
+    struct Numbers;
+
     std::vector<Operator*> order_;
-    std::unordered_map<Variable const*, std::size_t> number_, outer_number_;
-    std::size_t forward_ = 0;
+    std::unique_ptr<Numbers> numbers_;  // of variables; build makes them
 };
 
 }  // namespace rowan::inline v0::detail

@@ -2,16 +2,30 @@
 #pragma once
 
 #include <rowan/graph/detail/loop_net.hpp>
-#include <rowan/graph/static_input.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
 #include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/static_input.hpp>
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace rowan::inline v0::detail {
+
+struct LoopNet::Numbers {
+    std::unordered_map<Variable const*, std::size_t> all, outer;
+    std::size_t forward = 0;  // of those that are not of the backward pass
+};
+
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::forward_places() const { return numbers_->forward; }
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::backward_places() const { return numbers_->all.size() - numbers_->forward; }
+
+ROWAN_CALLED_FUNCTION bool LoopNet::is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
 ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernels) {
     if (has_backward) return;
@@ -42,6 +56,7 @@ ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels
 }
 
 ROWAN_CALLED_FUNCTION void LoopNet::build() {
+    numbers_ = std::make_unique<Numbers>();
     std::vector<Variable*> targets{condition};
     std::size_t const first = trace(targets, scope).size();
     for (State const& s : states) targets.push_back(s.after);
@@ -55,15 +70,15 @@ ROWAN_CALLED_FUNCTION void LoopNet::build() {
     }
     for (Variable* const v : targets) add_outer(*v);
     name_and_count(order_);
-    forward_ = number_.size();
+    numbers_->forward = numbers_->all.size();
     for (std::size_t i = 0; i < order_.size(); ++i) (i < first ? conditions : body).push_back(places_of(*order_[i]));
     find_uses();
 }
 
 ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
-    if (&v.scope() != scope) return {Place::outside, outer_number_.at(&v)};
-    std::size_t const n = number_.at(&v);
-    return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+    if (&v.scope() != scope) return {Place::outside, numbers_->outer.at(&v)};
+    std::size_t const n = numbers_->all.at(&v);
+    return n < numbers_->forward ? Place{Place::forward, n} : Place{Place::backward, n - numbers_->forward};
 }
 
 ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
@@ -78,13 +93,13 @@ ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
 }
 
 ROWAN_CALLED_FUNCTION void LoopNet::add_outer(Variable& v) {
-    if (&v.scope() != scope && outer_number_.try_emplace(&v, outer.size()).second) outer.push_back(&v);
+    if (&v.scope() != scope && numbers_->outer.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
 ROWAN_CALLED_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
     auto names = name_inner_variables(order, *scope, outer);
     if (outer_names.empty()) outer_names = std::move(names);
-    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+    for (auto const& v : scope->variables()) numbers_->all.try_emplace(v.get(), numbers_->all.size());
 }
 
 ROWAN_CALLED_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {

@@ -2,13 +2,10 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/step_net.hpp>
-#include <rowan/graph/net.hpp>
 #include <rowan/sequence/step_map.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,10 +28,7 @@ struct RnnPart {
     /// Resizes to the values of `variables` variables; those from number `from` on become empty.
     ROWAN_IF_CALLED void make_room(std::size_t variables, std::size_t from);
 
-    static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
-        values.resize(std::min(values.size(), from));
-        values.resize(variables);
-    }
+    ROWAN_IF_CALLED static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from);
 
     std::size_t count() const { return starts.size() - 1; }
     std::size_t size(std::size_t t) const {

@@ -4,6 +4,11 @@
 #include <rowan/graph/detail/rnn_run.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/detail/rethrow_in.hpp>
+#include <rowan/graph/net.hpp>
+
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -12,6 +17,7 @@
 namespace rowan::inline v0::detail {
 
 /// A step net run over the steps of some sequences.
+template <class = void>
 class RnnRun {
 public:
     /// `outer`: the values of the outer variables that the step reads.
@@ -140,7 +146,7 @@ private:
         for (std::size_t t = 0; t < part_.count(); ++t) {
             Value const& value = part_.steps[t][place.number];
             check_count("a result", value, t);
-            if (declared != nullptr && has_known_width(*declared))
+            if (declared != nullptr && StepNet::has_known_width(*declared))
                 check_row("the output ", *declared, value, declared->spec().dims, ", as declared", t);
         }
     }
@@ -297,6 +303,11 @@ ROWAN_CALLED_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t
     steps.resize(count());
     make_room(packed, variables, from);
     for (auto& step : steps) make_room(step, variables, from);
+}
+
+ROWAN_CALLED_FUNCTION void RnnPart::make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
+    values.resize(std::min(values.size(), from));
+    values.resize(variables);
 }
 
 }  // namespace rowan::inline v0::detail

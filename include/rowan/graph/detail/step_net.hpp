@@ -2,17 +2,12 @@
 #pragma once
 
 #include <rowan/graph/detail/gradient_kernels.hpp>
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/graph/static_input.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -38,9 +33,6 @@ struct StepOp {
 struct Phases {
     std::vector<StepOp> before, each, after;
 };
-
-/// Whether the specs tell the size of a row.
-inline bool has_known_width(Variable const& v) { return v.spec().dims.product_from(1) != UNK; }
 
 /// The operators of a step. For every sequence that has the step, it reads an element of x and the previous states; it
 /// reads outer variables as a whole. Row-wise operators that do not depend on the states, or on which the next states
@@ -74,23 +66,23 @@ struct StepNet {
     /// errors   GraphError if there is a cycle
     ROWAN_IF_CALLED void build();
 
-    bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+    ROWAN_IF_CALLED bool has_rows(Variable const& v) const;
 
     /// Whether a step reads outer variable k by sequences.
-    bool is_static(std::size_t k) const { return static_outer_.contains(k); }
+    ROWAN_IF_CALLED bool is_static(std::size_t k) const;
 
-    /// The index in `outer` of what the step reads as `v`, as a whole or by sequences, if it does.
-    std::optional<std::size_t> outer_of(Variable const& v) const {
-        auto const found = outer_number_.find(&v);
-        return found == outer_number_.end() ? std::nullopt : std::optional(found->second);
-    }
+    /// The index in `outer` of what the step reads as `v`, as a whole or by sequences, or outer.size().
+    ROWAN_IF_CALLED std::size_t outer_of(Variable const& v) const;
+
+    /// Whether the specs tell the size of a row.
+    ROWAN_IF_CALLED static bool has_known_width(Variable const& v);
 
     /// Whether only a run tells the width of the output or of a state.
-    bool has_unknown_width() const;
+    ROWAN_IF_CALLED bool has_unknown_width() const;
 
     /// The place of a variable of the step or of `outer`.
     ROWAN_IF_CALLED Place place(Variable const& v) const;
-    std::size_t places() const { return number_.size(); }
+    ROWAN_IF_CALLED std::size_t places() const;
     std::size_t forward_places = 0;  // numbers from here on belong to the backward pass
 
     /// Creates the operators of the backward pass.
@@ -98,43 +90,35 @@ struct StepNet {
     ROWAN_IF_CALLED void build_backward(GradientKernels const& kernels);
 
 private:
+    struct Set;    // of variables
+    struct Known;  // what is known of variables
+
     ROWAN_IF_CALLED void make_backward(GradientKernels const& kernels);
 
     // Creates a gradient variable that has a row for each sequence of the step.
     ROWAN_IF_CALLED Variable* new_gradient(Variable const& of);
 
     // The operators of the scope from index `first` on are those of the backward pass.
-    ROWAN_IF_CALLED void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
+    ROWAN_IF_CALLED void finish_backward(std::size_t first, Set const& stepwise);
 
-    ROWAN_IF_CALLED static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
+    ROWAN_IF_CALLED static void add_summands(Variable const& g, Set& all);
 
     // `loop`: values that are not available before the loop. `needed`: values that the next step needs. `stepwise`:
     // values that must be computed step by step. `may_sum`: whether sums over rows may run for all steps at once.
-    ROWAN_IF_CALLED Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
-                                  std::unordered_set<Variable const*> needed,
-                                  std::unordered_set<Variable const*> const& stepwise, bool may_sum);
+    ROWAN_IF_CALLED Phases phases(std::span<Operator* const> order, Set& loop, Set const& needed, Set const& stepwise,
+                                  bool may_sum);
 
     ROWAN_IF_CALLED bool reads_rows(Operator const& op) const;
     ROWAN_IF_CALLED bool reads_static(Operator const& op) const;
-
-    bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) ||
-               (row_inputs(op) != 0 ? fits(op, false) : op.kernel->row_traits(op.attributes).row_wise);
-    }
+    ROWAN_IF_CALLED bool keeps_rows_apart(Operator const& op) const;
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
-    bool fits(Operator const& op, bool may_sum) const;
+    ROWAN_IF_CALLED bool fits(Operator const& op, bool may_sum) const;
 
     // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
     ROWAN_IF_CALLED void name_and_count(std::span<Operator* const> order);
 
-    std::vector<Operator*> marks_;                   // of the static inputs
-    std::vector<Operator*> order_;                   // all others
-    std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
-    std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
-    std::unordered_map<Variable const*, std::size_t> number_;
-    std::unordered_map<Variable const*, std::size_t> outer_number_;  // of `outer`, and of the values of static inputs
-    std::unordered_set<std::size_t> static_outer_;                   // of `outer`, those read by sequences
+    std::unique_ptr<Known> known_;  // build makes it
 };
 
 }  // namespace rowan::inline v0::detail

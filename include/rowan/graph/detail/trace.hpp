@@ -1,10 +1,8 @@
 // rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -14,25 +12,18 @@
 namespace rowan::inline v0::detail {
 
 /// The name, such as "fc_0.out_0", or a description of a variable without a name.
-inline std::string describe(Variable const& v) {
-    if (!v.name().empty()) return v.name();
-    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
-}
+ROWAN_IF_CALLED std::string describe(Variable const& v);
 
 /// The variables of an operator in slot k of `slots`. Each slot holds one variable, except that the first one also
 /// holds all surplus variables.
-inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
-    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
-    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
-}
+ROWAN_IF_CALLED std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots,
+                                                   std::size_t k);
 
 /// The operator's row inputs for the specs of its inputs, see row_inputs_of.
-unsigned row_inputs(Operator const& op);
+ROWAN_IF_CALLED unsigned row_inputs(Operator const& op);
 
 /// Whether its results are sums over rows, see sums_rows_of.
-inline bool sums_rows(Operator const& op) {
-    return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
-}
+ROWAN_IF_CALLED bool sums_rows(Operator const& op);
 
 /// Calls f(input, result) for each input that the value of a result replaces after a step of training.
 template <class F>
@@ -45,24 +36,19 @@ void each_next(Operator const& op, F const& f) {
 }
 
 /// Calls f for each input that an operator, or an operator of its net, reads. See op_kernel::each_read.
-void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
+ROWAN_IF_CALLED void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f);
 
 /// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
-inline bool all_row_sparse(std::span<Variable* const> gradients) {
-    return !gradients.empty() &&
-           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-}
+ROWAN_IF_CALLED bool all_row_sparse(std::span<Variable* const> gradients);
 
 /// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
 /// in order. With `within`, writers of variables of other scopes are omitted.
 /// errors   GraphError if there is a cycle; the text names the operators of the cycle
-std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
+ROWAN_IF_CALLED std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
 
 /// Whether it is a memory or the input of a step, to which a recurrent layer that is created later assigns a value.
-inline bool is_placeholder(Variable const& v) {
-    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
-}
-bool depends_on_placeholder(Variable& v);
+ROWAN_IF_CALLED bool is_placeholder(Variable const& v);
+ROWAN_IF_CALLED bool depends_on_placeholder(Variable& v);
 
 /// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
 /// and "fc_0.out_0" for its result; "rnn_0.fc_0.w_0" for the input w of the first fc in the step of the first rnn. They

@@ -4,6 +4,8 @@
 #include <rowan/graph/detail/trace.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -13,18 +15,42 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION unsigned row_inputs(Operator const& op) {
+ROWAN_CALLED_FUNCTION std::string describe(Variable const& v) {
+    if (!v.name().empty()) return v.name();
+    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
+}
+
+ROWAN_CALLED_FUNCTION std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots,
+                                                         std::size_t k) {
+    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
+    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
+}
+
+ROWAN_CALLED_FUNCTION unsigned row_inputs(Operator const& op) {
     std::vector<VarSpec> in;
     for (Variable const* v : op.inputs) in.push_back(v->spec());
     return op.kernel->row_inputs(in, op.attributes);
 }
 
-ROWAN_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+ROWAN_CALLED_FUNCTION bool sums_rows(Operator const& op) {
+    return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
+}
+
+ROWAN_CALLED_FUNCTION bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
+ROWAN_CALLED_FUNCTION bool is_placeholder(Variable const& v) {
+    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
+}
+
+ROWAN_CALLED_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
     if (op.kernel->each_read != nullptr) return op.kernel->each_read(op, outside, f);
     for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) f(op, slot, outside);
 }
 
-ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
+ROWAN_CALLED_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {
         Operator* op;
@@ -70,7 +96,7 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
     return order;
 }
 
-ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
+ROWAN_CALLED_FUNCTION bool depends_on_placeholder(Variable& v) {
     if (is_placeholder(v)) return true;
     for (Operator const* op : trace(std::array{&v})) {
         for (Variable const* read : op->inputs) {

@@ -18,37 +18,23 @@
 
 namespace rowan::inline v0::detail {
 
-/// Throws ShapeError unless levels 0 … map.level() of `lod` equal those of the map.
+/// Throws ShapeError unless levels 0 … level of `lod` equal those of `of_map`, a map's.
+ROWAN_IF_CALLED void check_map_levels(Lod const& lod, Lod const& of_map, std::size_t level);
 template <class D>
 void check_map(Lod const& lod, StepMap<D> const& map) {
-    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
-    if (lod.levels() <= map.level())
-        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
-                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
-    for (std::size_t l = 0; l <= map.level(); ++l) {
-        auto const found = lod[l];
-        auto const want = map.lod()[l];
-        std::string const level = std::to_string(l);
-        if (found.size() != want.size())
-            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
-                             std::to_string(want.size() - 1) + ", the map's");
-        auto const differs = std::ranges::mismatch(found, want);
-        if (differs.in1 == found.end()) continue;
-        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
-                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
-    }
+    check_map_levels(lod, map.lod(), map.level());
 }
 
 /// Throws ShapeError if the steps were unpacked with a map of other sequences or of another order.
+ROWAN_IF_CALLED void check_same_origin(StepLayout const& layout, StepOrigin const& of_map);
 template <class D>
 void check_origin(StepLayout const& layout, StepMap<D> const& map) {
-    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
-    throw ShapeError("map", "made from other sequences or in another order",
-                     "the map of the unpack that made the steps");
+    check_same_origin(layout, StepMapAccess::origin(map));
 }
 
 /// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.
-Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
+ROWAN_IF_CALLED Lod join_levels(Lod const& above, std::size_t level,
+                                std::vector<std::vector<std::int64_t>> const& below);
 
 /// Allocates a batch for packed steps of single rows. `shape` is that of the rows; its first dim is ignored.
 template <class T, class D>

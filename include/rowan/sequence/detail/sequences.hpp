@@ -22,7 +22,7 @@
 
 namespace rowan::inline v0::detail {
 
-void check_levels(std::string const& field, Lod const& lod);
+ROWAN_IF_CALLED void check_levels(std::string const& field, Lod const& lod);
 
 /// Throws unless `x` has levels that match its rows and a call may use it. Validates exec.threads even if there is no
 /// work.
@@ -71,14 +71,14 @@ T zero() {
 
 inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
 
-inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+ROWAN_IF_CALLED Lod upper_levels(Lod const& lod);
 
 /// Replaces the offsets of the last level. Their number must stay the same.
-Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
+ROWAN_IF_CALLED Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
 
 /// The levels of batches that follow one another: the sequences of the first, then those of the second, and so on. All
 /// have as many levels.
-Lod join_lods(std::span<Lod const> lods);
+ROWAN_IF_CALLED Lod join_lods(std::span<Lod const> lods);
 
 /// The length of sequence s.
 inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
@@ -86,7 +86,7 @@ inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t 
 }
 
 /// The length of the longest of the sequences [begin, end).
-std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
+ROWAN_IF_CALLED std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
 
 /// Calls f(begin, end) on ranges that partition the sequences, of about 2^15 elements each; small inputs run serially.
 /// Does nothing if width is 0, except that it validates exec.threads.

@@ -10,11 +10,13 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
+ROWAN_CALLED_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
     if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
 }
 
-ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
+ROWAN_CALLED_FUNCTION Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+
+ROWAN_CALLED_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
     struct Memory {
         Lod upper;
         std::vector<std::int64_t> last;
@@ -26,13 +28,14 @@ ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> off
     return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
 }
 
-ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
+ROWAN_CALLED_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin,
+                                             std::size_t end) {
     std::size_t longest = 0;
     for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
     return longest;
 }
 
-ROWAN_FUNCTION Lod join_lods(std::span<Lod const> lods) {
+ROWAN_CALLED_FUNCTION Lod join_lods(std::span<Lod const> lods) {
     std::vector<std::vector<std::int64_t>> lengths(lods[0].levels());
     for (Lod const& lod : lods) {
         for (std::size_t l = 0; l < lengths.size(); ++l) {

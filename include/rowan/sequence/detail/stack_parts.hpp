@@ -11,11 +11,8 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -90,20 +87,17 @@ Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_
     return parts;
 }
 
+/// Lists the positions of the parts of each of n sums: those of sum i are positions[begins[i]] … positions[begins[i + 1]
+/// - 1], the k with indices[k] == i, ascending.
+ROWAN_IF_CALLED void list_parts(Ids<> const& indices, std::size_t n, std::vector<std::int64_t>& begins,
+                                std::vector<std::int64_t>& positions);
+
 /// Sums the parts of a tensor along its first dim: row i of the result [n, elements of a part] is the sum of all parts
 /// k with indices[k] == i, in input order and blocks of 64, or zeros if there are none.
 template <class T, class D>
 Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
-    checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
-    std::vector<std::int64_t> ends(n + 1);  // the start of the parts of each sum; the loop below advances it to the end
-    for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    std::vector<std::int64_t> const begins = ends;
-    std::vector<std::int64_t> positions(indices.size());
-    for (std::size_t k = 0; k < indices.size(); ++k) {
-        auto& next = ends[static_cast<std::size_t>(indices[k])];
-        positions[static_cast<std::size_t>(next++)] = static_cast<std::int64_t>(k);
-    }
+    std::vector<std::int64_t> begins, positions;
+    list_parts(indices, n, begins, positions);
     std::size_t const width = tensor.row_size();
     auto sums = new_tensor<T>(exec, {n, width});
     Stacking<D>::sum(exec, tensor.data(), width, begins, positions, sums.data());

@@ -46,30 +46,24 @@ struct StepLayout {
 
     std::optional<StepOrigin> origin;  // only for steps that were unpacked with a map
 
-    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
+    ROWAN_IF_CALLED static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
-/// Fills the layout and row_starts. Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences
-/// of level + 1.
-void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
-             std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts);
+/// Makes the layout and row_starts. Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences
+/// of level + 1; if they are rows, `elements` and row_starts are not needed.
+ROWAN_IF_CALLED std::shared_ptr<StepLayout const> lay_out(Lod const& lod, std::size_t level,
+                                                          std::span<std::int64_t const> starts,
+                                                          std::span<std::int64_t const> elements, StepOrigin origin,
+                                                          std::vector<std::int64_t>& row_starts);
 
 /// Returns the layout of the steps of a batch. Unless an element is one row, sets `row_starts` to the row offsets of
 /// the packed elements and `elements` to those of the map.
 template <class D>
 std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& map,
                                               std::vector<std::int64_t>& row_starts, Tensor<std::int64_t>& elements) {
-    auto layout = std::make_shared<StepLayout>();
-    layout->origin = StepMapAccess::origin(map);
-    auto const starts = map.starts();
-    std::size_t const below = map.level() + 1;
-    if (below == lod.levels()) {
-        layout->rows.assign(starts.begin(), starts.end());
-        return layout;
-    }
-    elements = StepMapAccess::host_elements(map);
-    lay_out(*layout, lod, map.level(), starts, {elements.data(), elements.size()}, row_starts);
-    return layout;
+    if (map.level() + 1 != lod.levels()) elements = StepMapAccess::host_elements(map);
+    return lay_out(lod, map.level(), map.starts(), {elements.data(), elements.size()}, StepMapAccess::origin(map),
+                   row_starts);
 }
 
 /// Copies the rows of all steps to one block, `packed`, and returns their layout.

@@ -5,10 +5,11 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
+ROWAN_CALLED_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
     if (layout->levels.empty()) return {};
     std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
     for (std::size_t l = 0; l < layout->levels.size(); ++l) {
@@ -20,8 +21,18 @@ ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layo
     return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
 }
 
-ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
-                            std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts) {
+ROWAN_CALLED_FUNCTION std::shared_ptr<StepLayout const> lay_out(Lod const& lod, std::size_t level,
+                                                                std::span<std::int64_t const> starts,
+                                                                std::span<std::int64_t const> elements,
+                                                                StepOrigin origin,
+                                                                std::vector<std::int64_t>& row_starts) {
+    auto const made = std::make_shared<StepLayout>();
+    StepLayout& layout = *made;
+    layout.origin = std::move(origin);
+    if (level + 1 == lod.levels()) {
+        layout.rows.assign(starts.begin(), starts.end());
+        return made;
+    }
     LevelElements const at(lod, level);
     for (std::size_t l = level + 1; l < lod.levels(); ++l) {
         auto const offsets = lod[l];
@@ -43,6 +54,7 @@ ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t leve
     row_starts.push_back(0);
     for (std::int64_t const e : elements) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
     for (std::int64_t const i : starts) layout.rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    return made;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -21,7 +21,7 @@ struct TakenSequences {
     Lod lod;
 
     /// Picks `picks` of a batch with these levels.
-    TakenSequences(Lod const& of, std::vector<std::int64_t> picks);
+    ROWAN_IF_CALLED TakenSequences(Lod const& of, std::vector<std::int64_t> picks);
 };
 
 /// Result j is row picks[j] of x or, if x has levels, its first-level sequence picks[j] with all lower levels and rows.

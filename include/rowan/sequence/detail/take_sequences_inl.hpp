@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<std::int64_t> picks)
+ROWAN_CALLED_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<std::int64_t> picks)
     : from(std::move(picks)), starts{0} {
     std::vector<Buffer<std::int64_t>> lengths(of.levels());  // counted against the limits of a run
     starts.reserve(from.size() + 1);

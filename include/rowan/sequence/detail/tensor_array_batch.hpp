@@ -9,23 +9,39 @@
 #include <rowan/sequence/tensor_array.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// The numbers [0, n).
+ROWAN_IF_CALLED std::vector<std::int64_t> first_numbers(std::size_t n);
+
+/// The greatest of indices, or -1 if there are none.
+/// errors   IndexError if one repeats
+ROWAN_IF_CALLED std::int64_t greatest_without_repeats(Ids<> const& indices);
+
+/// The layout of steps without levels whose rows begin at these, with the total at the end.
+ROWAN_IF_CALLED std::shared_ptr<StepLayout const> layout_of_rows(std::vector<std::int64_t> rows);
+/// The layout of n steps of one row.
+/// errors   ShapeError if there are too many
+ROWAN_IF_CALLED std::shared_ptr<StepLayout const> layout_of_single_rows(std::size_t n);
+
+/// Throws a ShapeError.
+ROWAN_IF_CALLED [[noreturn]] void not_as_the_map(std::string const& field, std::size_t found, std::size_t of_map);
+
+}  // namespace detail
+
 template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::stack(Device const& exec, std::size_t axis) const {
-    std::vector<std::int64_t> all(size());
-    std::iota(all.begin(), all.end(), std::int64_t{0});
-    return stack_slots(exec, all, axis);
+    return stack_slots(exec, detail::first_numbers(size()), axis);
 }
 
 template <class T, class Device>
@@ -77,20 +93,12 @@ void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> cons
     detail::check_ids(
         Cpu{}, "indices", list,
         static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
-    std::vector<std::pair<std::int64_t, std::size_t>> sorted;
-    for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
-    std::ranges::sort(sorted);
-    std::size_t twice = list.size();
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-        if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
-    }
-    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "is a repeated value");
-    if (sorted.empty()) return;
+    auto const last = static_cast<std::size_t>(detail::greatest_without_repeats(list));
+    if (list.size() == 0) return;
     auto const parts = unstack(exec, value);
     kind_.check(parts.read(0));
     make_slots();
-    if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
-        slots_.resize(last + 1);  // the last call that may throw
+    if (last >= slots_.size()) slots_.resize(last + 1);  // the last call that may throw
     for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
 }
 
@@ -114,9 +122,7 @@ auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> 
     detail::HostIds<Device> const on_host(tensor.device(), lengths);
     LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
     TensorArray array;
-    auto layout = std::make_shared<detail::StepLayout>();
-    layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
-    array.layout_ = std::move(layout);
+    array.layout_ = detail::layout_of_rows({cut.lod()[0].begin(), cut.lod()[0].end()});
     array.packed_ = tensor;
     array.kind_.know(tensor.shape(), 0);
     return array;
@@ -172,10 +178,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Dev
 template <class T, class Device>
 LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level,
                                                   StepMap<Device> const& map) const {
-    if (level != map.level())
-        throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
-    if (size() != map.steps())
-        throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
+    if (level != map.level()) detail::not_as_the_map("level", level, map.level());
+    if (size() != map.steps()) detail::not_as_the_map("steps", size(), map.steps());
     check_all_written();
     check_usable(exec);
     detail::StepMapAccess::check_usable(exec, map);
@@ -186,9 +190,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_
         if (!rows_in_block) slots.push_back(read(t));
         std::size_t const found =
             rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
-        if (found == map.step_size(t)) continue;
-        throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
-                         std::to_string(map.step_size(t)) + ", the map's");
+        if (found != map.step_size(t))
+            detail::not_as_the_map(detail::element_name("slots", t) + ".size()", found, map.step_size(t));
     }
     if (layout_) detail::check_origin(*layout_, map);
     shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
@@ -203,12 +206,8 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
     array.kind_.shape = shape;
     array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
     array.kind_.known = true;
-    auto layout = std::make_shared<detail::StepLayout>();
-    detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
-    layout->rows.resize(parts.shape()[0] + 1);
-    std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
+    array.layout_ = detail::layout_of_single_rows(parts.shape()[0]);
     array.packed_ = std::move(parts);
-    array.layout_ = std::move(layout);
     array.unstacked_ = true;
     return array;
 }
@@ -223,8 +222,8 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         auto const slot = read(static_cast<std::size_t>(indices[i]));
         if (i == 0) shape = slot.shape();
         if (slot.shape() != shape) {
-            throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
-                             detail::shape_text(shape));
+            throw ShapeError(detail::element_name("slots", static_cast<std::size_t>(indices[i])) + ".shape()",
+                             detail::shape_text(slot.shape()), detail::shape_text(shape));
         }
         data.push_back(slot.value().data());
     }

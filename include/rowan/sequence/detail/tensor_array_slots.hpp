@@ -74,8 +74,7 @@ void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
     detail::check_same_shape("value", value.value(), slot.value());
     if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
     if (slot.value().data() != value.value().data()) {
-        std::string name = "slots[";
-        name.append(std::to_string(index)).append("]");
+        std::string const name = detail::element_name("slots", index);
         detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
     }
     detail::Accumulation<Device>::add(value.value().device(), value.value().size(), value.value().data(),
