@@ -8,6 +8,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -33,8 +34,8 @@ inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPie
     std::copy(y, y_end, std::copy(x, x_end, to));
 }
 
-ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
-                                std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
+ROWAN_CALLED_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
+                                       std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
     : own_rank_(own.rank) {
     bool const some = !which.empty() || !own_which.empty();
     std::vector<std::size_t> order;  // lists by their ranks; others.size() is this rank's own
@@ -110,7 +111,11 @@ ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces con
     return to;
 }
 
-ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
+ROWAN_CALLED_FUNCTION TreeSum MetRows::Pieces::tree() const {
+    return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)};
+}
+
+ROWAN_CALLED_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
     auto const begun = pieces.tree();

@@ -71,6 +71,10 @@ public:
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
     virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
+    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
+    virtual void expect(std::string_view, std::chrono::milliseconds) const {}
+    virtual bool can_expect() const { return false; }  // whether it does
+    virtual bool progress() const { return false; }
 
     mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
@@ -95,9 +99,18 @@ public:
         return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
-    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
-    void expect(std::string_view what, std::chrono::milliseconds patience) const {
+    void expect(std::string_view what, std::chrono::milliseconds patience) const override {
         if constexpr (requires { comm_.expect(what, patience); }) comm_.expect(what, patience);
+    }
+    bool can_expect() const override {
+        return requires(std::chrono::milliseconds patience) { comm_.expect({}, patience); };
+    }
+    bool progress() const override {
+        if constexpr (requires { comm_.progress(); }) {
+            return comm_.progress();
+        } else {
+            return false;
+        }
     }
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);

@@ -110,7 +110,7 @@ public:
     }
     std::size_t ranks() const { return slots_.splits().size() - 1; }  ///< the number of ranks
     /// The rows of this rank that its ids or other ranks name; or some, those with a nonzero number, of own() and of asked().
-    MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
+    ROWAN_IF_CALLED MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
 
     RowRequest const& request() const { return request_; }  ///< of all ranks, or of those of the node
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route

@@ -182,7 +182,8 @@ ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked_by_nodes() {
     set_asked(std::move(rows), std::move(counts));
 }
 
-ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {
+ROWAN_CALLED_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own,
+                                            std::span<std::uint8_t const> asked) const {
     std::vector<RowsOfRank> lists;
     auto const* const by = route();
     for (std::size_t c = 0, at = 0; c < asked_counts_.size(); at += asked_counts_[c++]) {

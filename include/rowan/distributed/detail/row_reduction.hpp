@@ -89,12 +89,13 @@ private:
 /// those that the order of the sums has.
 class RowReduction {
 public:
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, std::unique_ptr<RowSummands> source,
-                 RowReduceOptions options, std::vector<std::int64_t> splits = {});
+    ROWAN_IF_CALLED RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                 std::unique_ptr<RowSummands> source, RowReduceOptions options,
+                                 std::vector<std::int64_t> splits = {});
     /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
-    /// parts [r · total / P, (r + 1) · total / P).
-    RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
-                 std::int64_t total, std::vector<std::int64_t> splits = {});
+    /// parts [r · total / P, (r + 1) · total / P). The group must outlive it.
+    ROWAN_IF_CALLED RowReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
+                                 std::int64_t total, std::vector<std::int64_t> splits = {});
     /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
     ROWAN_IF_CALLED RowPieces finish();
     /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
@@ -112,7 +113,7 @@ private:
     ROWAN_IF_CALLED RowPieces sums();
     /// Whether no sums are sent to other ranks.
     bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
-    RowPieces sum(RowPieces const& in) const;
+    ROWAN_IF_CALLED RowPieces sum(RowPieces const& in) const;
     ROWAN_IF_CALLED RowPieces sum_across(RowPieces&& in) const;
     ROWAN_IF_CALLED void describe(Notice& notice);
     ROWAN_IF_CALLED void split(std::span<std::int64_t const> rows);
@@ -126,7 +127,8 @@ private:
     Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
     bool by_parts() const { return options_.order == SumOrder::parts; }
 
-    std::unique_ptr<ProcessGroup const> group_;
+    std::unique_ptr<ProcessGroup const> own_group_;  // or null
+    ProcessGroup const* group_;
     Cpu exec_;
     std::unique_ptr<RowSummands> source_;  // null for nodes
     ElementSums type_;
