@@ -31,9 +31,7 @@ public:
 
     Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
     /// The pieces of row k, in the order of ranks.
-    std::span<std::size_t const> pieces_of(std::size_t k) const {
-        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
-    }
+    ROWAN_IF_CALLED std::span<std::size_t const> pieces_of(std::size_t k) const;
     /// Where a row of own.rows is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
@@ -52,6 +50,8 @@ public:
 
         /// Sums pieces.
         ROWAN_IF_CALLED TreeSum tree() const;
+        /// One for each of n threads.
+        ROWAN_IF_CALLED std::vector<TreeSum> trees(std::size_t n) const;
     };
     /// The sum of row k: the address of the only piece, or `to`, where it is written.
     ROWAN_IF_CALLED std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;

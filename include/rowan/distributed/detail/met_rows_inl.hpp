@@ -95,6 +95,10 @@ ROWAN_CALLED_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsO
     offsets_.push_back(all.size());
 }
 
+ROWAN_CALLED_FUNCTION std::span<std::size_t const> MetRows::pieces_of(std::size_t k) const {
+    return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
+}
+
 ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
                                                        std::byte* to) const {
     auto const of_row = pieces_of(k);
@@ -113,6 +117,10 @@ ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces con
 
 ROWAN_CALLED_FUNCTION TreeSum MetRows::Pieces::tree() const {
     return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)};
+}
+
+ROWAN_CALLED_FUNCTION std::vector<TreeSum> MetRows::Pieces::trees(std::size_t n) const {
+    return std::vector<TreeSum>(n, tree());
 }
 
 ROWAN_CALLED_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {

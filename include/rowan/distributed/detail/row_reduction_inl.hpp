@@ -17,7 +17,9 @@ ROWAN_CALLED_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup co
                                                  std::unique_ptr<RowSummands> source, RowReduceOptions options,
                                                  std::vector<std::int64_t> splits)
     : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), source_(std::move(source)),
-      type_(source_->type), options_(options), splits_(std::move(splits)) {
+      type_(source_->type), options_(options), splits_(std::move(splits)) {}
+
+ROWAN_CALLED_FUNCTION void RowReduction::start() {
     if (by_parts()) {
         agree_on_parts();
     } else {
