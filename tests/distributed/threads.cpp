@@ -1,4 +1,5 @@
 // tests/distributed/threads.cpp
+#include <rowan/distributed/detail/long_wait.hpp>
 #include <rowan/distributed/threads.hpp>
 
 #include <unistd.h>

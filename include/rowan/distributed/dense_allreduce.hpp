@@ -3,17 +3,19 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/dense_pieces.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/distributed/communicator.hpp>
-#include <rowan/distributed/detail/dense_exchange.hpp>
+#include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/pending.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,17 +24,27 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// A dense_allreduce that has begun: see detail/dense_exchange.hpp.
+class DenseReduction;
+
+ROWAN_IF_CALLED std::shared_ptr<DenseReduction> begin_dense_reduction(
+    std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+    std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
+/// As DenseReduction::finish.
+ROWAN_IF_CALLED void finish_dense_reduction(DenseReduction& reduction,
+                                            std::function<std::span<std::byte>()> const& make);
+
 template <class T>
 struct PendingDense final : PendingWork<Tensor<T>> {
     Tensor<T> finish() override {
         Tensor<T> sum;
-        reduction->finish([&] {
+        finish_dense_reduction(*reduction, [&] {
             sum = Tensor<T>::from_shape(shape);
             return std::as_writable_bytes(std::span(sum.data(), sum.size()));
         });
         return sum;
     }
-    std::optional<DenseReduction> reduction;
+    std::shared_ptr<DenseReduction> reduction;
     typename Tensor<T>::shape_type shape;
 };
 
@@ -60,7 +72,7 @@ Pending<Tensor<T>> begin_dense_allreduce(Cpu exec, C const& comm, std::span<Tens
         pending->shape = parts[0].shape();
         return all_pieces<DensePieces>(exec, parts);
     };
-    pending->reduction.emplace(std::move(group), exec, element_sums<T>(), std::cref(own));
+    pending->reduction = begin_dense_reduction(std::move(group), exec, element_sums<T>(), std::cref(own));
     return Pending<Tensor<T>>(std::move(pending));
 }
 
@@ -108,3 +120,5 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/distributed/dense_allreduce_inl.hpp>

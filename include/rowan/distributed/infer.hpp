@@ -2,14 +2,11 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/shards.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
-#include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/infer.hpp>
 #include <rowan/train/parameters.hpp>
@@ -20,8 +17,8 @@ namespace detail {
 
 /// What a rank needs for its batch: the parameters, with those rows of sharded tables that the batch names.
 /// errors   on all ranks, as infer
-Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,
-                              Parameters const& parameters);
+ROWAN_IF_CALLED Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict,
+                                              Feeds const& feeds, Parameters const& parameters);
 
 }  // namespace detail
 

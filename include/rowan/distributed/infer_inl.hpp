@@ -4,7 +4,15 @@
 #include <rowan/distributed/infer.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/distributed/detail/node_route.hpp>
+#include <rowan/distributed/detail/shards.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
+#include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/train/detail/feed.hpp>
+#include <rowan/train/detail/ranks.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +22,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict, Feeds const& feeds,
-                                             Parameters const& parameters) {
+ROWAN_CALLED_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict,
+                                                    Feeds const& feeds, Parameters const& parameters) {
     Parameters mine;
     std::vector<TableLookups> tables;
     std::vector<std::vector<std::int64_t>> named;

@@ -4,13 +4,12 @@
 #include <rowan/core/device.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/row_summands.hpp>
 #include <rowan/distributed/pending.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,11 +21,11 @@ namespace detail {
 template <class T>
 struct PendingRows final : PendingWork<SelectedRows<T>> {
     SelectedRows<T> finish() override {
-        reduction->finish(result);
+        finish_row_reduction(*reduction, result);
         return result.result();
     }
     RowResult<T> result;
-    std::optional<RowReduction> reduction;
+    std::shared_ptr<RowReduction> reduction;
 };
 
 }  // namespace detail
@@ -48,7 +47,7 @@ Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<
         group = std::make_unique<GroupOf<C>>(comm);
         source = std::make_unique<RowParts<T>>(parts);
     });
-    pending->reduction.emplace(std::move(group), exec, std::move(source), options);
+    pending->reduction = begin_row_reduction(std::move(group), exec, std::move(source), options);
     return Pending<SelectedRows<T>>(std::move(pending));
 }
 

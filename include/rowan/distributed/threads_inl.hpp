@@ -3,13 +3,19 @@
 
 #include <rowan/distributed/threads.hpp>
 
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/distributed/detail/long_wait.hpp>
+#include <rowan/distributed/remote_error.hpp>
+
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <numeric>
 #include <thread>
-
-#if ROWAN_DEFINES_FUNCTIONS
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -23,19 +29,63 @@ inline void copy_bytes(std::span<std::byte const> from, std::span<std::byte> to)
 
 }  // namespace detail
 
-ROWAN_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
-                                                                   int per_node) {
-    auto const world = std::make_shared<World>(static_cast<std::size_t>(ranks), patience);
-    auto all = std::make_shared<Shared>(world, 0, 1, ranks);
+struct Threads::World {
+    std::chrono::milliseconds patience{};
+    std::mutex mutex;  // of all that follows, and of what Shared says
+    std::condition_variable changed;
+    std::vector<detail::Expected> expected;  // by rank
+    std::vector<std::string_view> calls;     // in which ranks wait; else empty
+    std::string error;                       // what has broken the groups
+    int error_rank = -1;
+    bool late = false;  // whether it is that this rank has not come
+};
+
+struct Threads::Lock : std::unique_lock<std::mutex> {
+    using std::unique_lock<std::mutex>::unique_lock;
+};
+
+struct Threads::Shared {
+    int number(int rank) const { return first + rank * step; }  // among all ranks
+
+    std::shared_ptr<World> world;
+    int first = 0, step = 1, size = 0;
+    // What each rank brings to the operation that all are in.
+    std::vector<std::span<std::byte const>> in;
+    std::vector<std::span<std::size_t const>> counts;
+    std::vector<std::shared_ptr<Shared>> nodes, places;  // of all ranks, if these have several nodes
+
+    // With the mutex of the world:
+    std::string_view op;  // of the first that has arrived
+    int op_rank = 0, arrived = 0, ended_rank = -1;
+    unsigned phase = 0;
+};
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<Threads::Shared> Threads::all_ranks(int ranks, std::chrono::milliseconds patience,
+                                                                          int per_node) {
+    auto const world = std::make_shared<World>();
+    world->patience = patience;
+    world->expected.resize(static_cast<std::size_t>(ranks));
+    world->calls.resize(world->expected.size());
+    auto const group = [&](int first, int step, int size) {
+        auto shared = std::make_shared<Shared>();
+        shared->world = world;
+        shared->first = first;
+        shared->step = step;
+        shared->size = size;
+        shared->in.resize(static_cast<std::size_t>(size));
+        shared->counts.resize(shared->in.size());
+        return shared;
+    };
+    auto all = group(0, 1, ranks);
     if (per_node == 0 || per_node >= ranks) return all;
     for (int first = 0; first < ranks; first += per_node)
-        all->nodes.push_back(std::make_shared<Shared>(world, first, 1, std::min(per_node, ranks - first)));
+        all->nodes.push_back(group(first, 1, std::min(per_node, ranks - first)));
     for (int place = 0; place < per_node; ++place)
-        all->places.push_back(std::make_shared<Shared>(world, place, per_node, (ranks - place - 1) / per_node + 1));
+        all->places.push_back(group(place, per_node, (ranks - place - 1) / per_node + 1));
     return all;
 }
 
-ROWAN_FUNCTION std::optional<Nodes<Threads>> Threads::nodes() const {
+ROWAN_CALLED_FUNCTION std::optional<Nodes<Threads>> Threads::nodes() const {
     if (shared_->nodes.empty()) return {};
     int const per_node = shared_->nodes[0]->size, node = rank_ / per_node, place = rank_ % per_node;
     std::vector<int> begins;
@@ -45,8 +95,8 @@ ROWAN_FUNCTION std::optional<Nodes<Threads>> Threads::nodes() const {
                           Threads(shared_->places[static_cast<std::size_t>(place)], node), std::move(begins)};
 }
 
-ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
-                                 std::chrono::milliseconds patience, int per_node) {
+ROWAN_CALLED_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> const& f,
+                                        std::chrono::milliseconds patience, int per_node) {
     if (ranks < 1) throw ValueError("ranks", ranks, "1 or more");
     if (per_node < 0) throw ValueError("per_node", per_node, "0 or more");
     auto const shared = all_ranks(ranks, patience, per_node);
@@ -87,9 +137,9 @@ ROWAN_FUNCTION void Threads::run(int ranks, std::function<void(Threads const&)> 
     if (any) std::rethrow_exception(first ? first : any);
 }
 
-ROWAN_FUNCTION int Threads::size() const noexcept { return shared_->size; }
+ROWAN_CALLED_FUNCTION int Threads::size() const noexcept { return shared_->size; }
 
-ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
+ROWAN_CALLED_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
     std::vector<std::uint64_t> total(words.size());
     meet("sum", std::as_bytes(words), {}, [&] {
         for (auto const from : shared_->in) {
@@ -104,7 +154,7 @@ ROWAN_FUNCTION void Threads::sum(std::span<std::int64_t> words) const {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::int64_t>(total[i]);
 }
 
-ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
+ROWAN_CALLED_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<std::byte> out) const {
     meet("allgather", in, {}, [&] {
         std::size_t to = 0;
         for (auto const from : shared_->in) {
@@ -115,7 +165,7 @@ ROWAN_FUNCTION void Threads::allgather(std::span<std::byte const> in, std::span<
     });
 }
 
-ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
+ROWAN_CALLED_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<std::byte> out) const {
     std::size_t const each = in.size() / shared_->in.size();
     meet("alltoall", in, {}, [&] {
         std::size_t to = 0;
@@ -127,9 +177,9 @@ ROWAN_FUNCTION void Threads::alltoall(std::span<std::byte const> in, std::span<s
     });
 }
 
-ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
-                                               std::span<std::size_t const> counts, std::span<std::byte> out,
-                                               std::span<std::size_t const> out_counts) const {
+ROWAN_CALLED_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::byte const> in,
+                                                      std::span<std::size_t const> counts, std::span<std::byte> out,
+                                                      std::span<std::size_t const> out_counts) const {
     meet("alltoallv", in, counts, [&] {
         std::size_t to = 0;
         for (std::size_t r = 0; r < out_counts.size(); ++r) {
@@ -144,8 +194,9 @@ ROWAN_FUNCTION detail::Done Threads::alltoallv(std::size_t unit, std::span<std::
     return {};
 }
 
-ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
-                                                std::span<std::byte> out, std::span<std::size_t const> counts) const {
+ROWAN_CALLED_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std::byte const> in,
+                                                       std::span<std::byte> out,
+                                                       std::span<std::size_t const> counts) const {
     meet("allgatherv", in, {}, [&] {
         std::size_t to = 0;
         for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -156,17 +207,17 @@ ROWAN_FUNCTION detail::Done Threads::allgatherv(std::size_t unit, std::span<std:
     return {};
 }
 
-ROWAN_FUNCTION void Threads::barrier() const {
+ROWAN_CALLED_FUNCTION void Threads::barrier() const {
     meet("barrier", {}, {}, [] {});
 }
 
-ROWAN_FUNCTION void Threads::abort(std::string_view text) const {
+ROWAN_CALLED_FUNCTION void Threads::abort(std::string_view text) const {
     std::scoped_lock const lock(shared_->world->mutex);
     fail(std::string(text));
 }
 
-ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
-                                  std::span<std::size_t const> counts, std::function<void()> const& f) const {
+ROWAN_CALLED_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const> in,
+                                         std::span<std::size_t const> counts, std::function<void()> const& f) const {
     shared_->in[static_cast<std::size_t>(rank_)] = in;
     shared_->counts[static_cast<std::size_t>(rank_)] = counts;
     arrive(op);
@@ -180,9 +231,9 @@ ROWAN_FUNCTION void Threads::meet(std::string_view op, std::span<std::byte const
     if (error) std::rethrow_exception(error);
 }
 
-ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
+ROWAN_CALLED_FUNCTION void Threads::arrive(std::string_view op) const {
     auto& world = *shared_->world;
-    std::unique_lock lock(world.mutex);
+    Lock lock(world.mutex);
     if (world.error_rank >= 0) throw_error();
     if (shared_->arrived == 0) {
         shared_->op = op;
@@ -214,7 +265,7 @@ ROWAN_FUNCTION void Threads::arrive(std::string_view op) const {
     throw_error();
 }
 
-ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::string_view op, unsigned phase) const {
+ROWAN_CALLED_FUNCTION void Threads::wait(Lock& lock, std::string_view op, unsigned phase) const {
     using Clock = std::chrono::steady_clock;
     auto& world = *shared_->world;
     auto const me = static_cast<std::size_t>(shared_->number(rank_));
@@ -250,9 +301,10 @@ ROWAN_FUNCTION void Threads::wait(std::unique_lock<std::mutex>& lock, std::strin
     world.calls[me] = {};
 }
 
-ROWAN_FUNCTION void Threads::report(std::string const& text) const {
+ROWAN_CALLED_FUNCTION void Threads::report(std::string const& text) const {
     auto const& world = *shared_->world;
-    auto const first = std::ranges::find_if(world.calls, [](auto call) { return !call.empty(); }) - world.calls.begin();
+    auto const first =
+        std::ranges::find_if(world.calls, [](std::string_view call) { return !call.empty(); }) - world.calls.begin();
     if (first != shared_->number(rank_)) return;  // one line for all
     std::vector<std::string> in;
     for (std::size_t r = 0; r < world.calls.size(); ++r)
@@ -260,13 +312,13 @@ ROWAN_FUNCTION void Threads::report(std::string const& text) const {
     detail::print_wait(text, in);
 }
 
-ROWAN_FUNCTION void Threads::expect(std::string_view what, std::chrono::milliseconds patience) const {
+ROWAN_CALLED_FUNCTION void Threads::expect(std::string_view what, std::chrono::milliseconds patience) const {
     auto& world = *shared_->world;
     std::scoped_lock const lock(world.mutex);
     world.expected[static_cast<std::size_t>(shared_->number(rank_))].set(what, patience);
 }
 
-ROWAN_FUNCTION void Threads::leave() const noexcept {
+ROWAN_CALLED_FUNCTION void Threads::leave() const noexcept {
     auto& world = *shared_->world;
     std::unique_lock lock(world.mutex);
     unsigned const phase = shared_->phase;
@@ -279,14 +331,14 @@ ROWAN_FUNCTION void Threads::leave() const noexcept {
     }
 }
 
-ROWAN_FUNCTION void Threads::throw_error() const {
+ROWAN_CALLED_FUNCTION void Threads::throw_error() const {
     auto const& world = *shared_->world;
     if (world.late) throw RemoteError::late(world.error_rank, world.error);
     if (world.error_rank == shared_->number(rank_)) throw Error(world.error);
     throw RemoteError(world.error_rank, world.error);
 }
 
-ROWAN_FUNCTION void Threads::fail(std::string const& text) const {
+ROWAN_CALLED_FUNCTION void Threads::fail(std::string const& text) const {
     auto& world = *shared_->world;
     if (world.error_rank < 0) {
         world.error_rank = shared_->number(rank_);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/train/detail/ranks.hpp>
 
 #include <concepts>
 #include <memory>
@@ -11,9 +10,11 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// A communicator as Ranks; rowan/distributed/train.hpp defines it.
+class Ranks;
+
+/// Makes Ranks of a communicator; rowan/distributed/train.hpp defines it.
 template <class C>
-class RanksOf;
+struct RanksOf;
 
 template <class C>
 concept has_ranks = requires(C const& c) {
@@ -107,14 +108,14 @@ public:
     CommOn() = default;  ///< this process trains alone
     /// A communicator, which is copied. A group of one rank is none.
     /// errors   std::bad_alloc
-    /// cost     one allocation
+    /// cost     two allocations
     template <rowan::detail::has_ranks C>
     CommOn(C const& comm) {
         static_assert(
             requires { sizeof(rowan::detail::RanksOf<C>); },
             "rowan::train: to train on several ranks, include <rowan/distributed/train.hpp>");
         if constexpr (requires { sizeof(rowan::detail::RanksOf<C>); }) {
-            if (comm.size() > 1) ranks_ = std::make_shared<rowan::detail::RanksOf<C> const>(comm);
+            if (comm.size() > 1) ranks_ = rowan::detail::RanksOf<C>::make(comm);
         }
     }
 

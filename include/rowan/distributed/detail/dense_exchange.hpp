@@ -50,10 +50,11 @@ private:
 /// ranks, first within the nodes, then between the ranks that have the same place.
 class DenseReduction {
 public:
-    /// `parts` checks this rank's parts, writes notice.same and gives them, one element for each, numbered from 0 on;
-    /// notice.own are this class's. Writes the values that must be the same on all ranks to `same`.
-    ROWAN_IF_CALLED DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                   std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
+    ROWAN_IF_CALLED DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type);
+    /// Begins it, called first, of this constructor's object. `parts` checks this rank's parts, writes notice.same and gives
+    /// them, one element for each, numbered from 0 on; notice.own are this class's. Writes the values that must be the same
+    /// on all ranks to `same`.
+    ROWAN_IF_CALLED void start(std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
     /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
     /// The group must outlive it.
     ROWAN_IF_CALLED DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,

@@ -13,10 +13,12 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(
-    std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-    std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts)
-    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {
+ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                                     ElementSums const& type)
+    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {}
+
+ROWAN_CALLED_FUNCTION void DenseReduction::start(
+    std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts) {
     std::vector<DensePieces> own;
     NamedValues same;
     auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {

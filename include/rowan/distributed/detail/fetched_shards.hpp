@@ -32,7 +32,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Keeps where the rows are.
+/// Keeps where the rows are. A template, of which the compiler makes nothing for a program that does not train on ranks.
+template <class = void>
 class FetchedShards final : public FetchedTables {
 public:
     FetchedShards(ProcessGroup const& group, std::shared_ptr<NodeRoute const> const& route, Cpu exec,

@@ -5,7 +5,6 @@
 #include <rowan/core/device.hpp>
 #include <rowan/detail/tree_sum.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,14 +26,12 @@ public:
     MetRows() = default;
     /// The lists are of different ranks. Only rows with a nonzero number in `which` and `own_which`; if both are empty, all.
     /// cost     a merge of the lists
-    MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own, std::span<std::uint8_t const> which = {},
-            std::span<std::uint8_t const> own_which = {});
+    ROWAN_IF_CALLED MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
+                            std::span<std::uint8_t const> which = {}, std::span<std::uint8_t const> own_which = {});
 
     Buffer<std::int64_t> const& rows() const { return rows_; }  ///< distinct, ascending
     /// The pieces of row k, in the order of ranks.
-    std::span<std::size_t const> pieces_of(std::size_t k) const {
-        return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
-    }
+    ROWAN_IF_CALLED std::span<std::size_t const> pieces_of(std::size_t k) const;
     /// Where a row of own.rows is in rows(), or after those, one of of_others().
     std::size_t place(std::size_t i) const { return i < places_.size() ? places_[i] : of_others_[i - places_.size()]; }
     /// Those in rows() of which other ranks have pieces, ascending.
@@ -52,12 +49,14 @@ public:
         std::span<std::int64_t const> keys;
 
         /// Sums pieces.
-        TreeSum tree() const { return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)}; }
+        ROWAN_IF_CALLED TreeSum tree() const;
+        /// One for each of n threads.
+        ROWAN_IF_CALLED std::vector<TreeSum> trees(std::size_t n) const;
     };
     /// The sum of row k: the address of the only piece, or `to`, where it is written.
     ROWAN_IF_CALLED std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
     /// Writes the sums of all rows.
-    void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
+    ROWAN_IF_CALLED void sum(Cpu exec, Pieces const& pieces, std::byte* out) const;
 
 private:
     std::size_t own_begin() const { return ends_.empty() ? 0 : ends_.back(); }

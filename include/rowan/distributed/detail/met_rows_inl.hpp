@@ -8,6 +8,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -33,8 +34,8 @@ inline void merge_pieces(std::span<NumberedPiece const> a, std::span<NumberedPie
     std::copy(y, y_end, std::copy(x, x_end, to));
 }
 
-ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
-                                std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
+ROWAN_CALLED_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank const& own,
+                                       std::span<std::uint8_t const> which, std::span<std::uint8_t const> own_which)
     : own_rank_(own.rank) {
     bool const some = !which.empty() || !own_which.empty();
     std::vector<std::size_t> order;  // lists by their ranks; others.size() is this rank's own
@@ -94,6 +95,10 @@ ROWAN_FUNCTION MetRows::MetRows(std::span<RowsOfRank const> others, RowsOfRank c
     offsets_.push_back(all.size());
 }
 
+ROWAN_CALLED_FUNCTION std::span<std::size_t const> MetRows::pieces_of(std::size_t k) const {
+    return std::span(pieces_).subspan(offsets_[k], offsets_[k + 1] - offsets_[k]);
+}
+
 ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree,
                                                        std::byte* to) const {
     auto const of_row = pieces_of(k);
@@ -110,7 +115,15 @@ ROWAN_CALLED_FUNCTION std::byte const* MetRows::sum_of(std::size_t k, Pieces con
     return to;
 }
 
-ROWAN_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
+ROWAN_CALLED_FUNCTION TreeSum MetRows::Pieces::tree() const {
+    return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)};
+}
+
+ROWAN_CALLED_FUNCTION std::vector<TreeSum> MetRows::Pieces::trees(std::size_t n) const {
+    return std::vector<TreeSum>(n, tree());
+}
+
+ROWAN_CALLED_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
     auto const begun = pieces.tree();

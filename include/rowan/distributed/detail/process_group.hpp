@@ -3,13 +3,11 @@
 
 #include <rowan/distributed/communicator.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -40,11 +38,7 @@ struct NodeGroups {
 
     std::size_t count() const { return begins.size() - 1; }
     /// The places that every node has: the size of the smallest.
-    std::size_t places() const {
-        int least = begins[1];
-        for (std::size_t k = 2; k < begins.size(); ++k) least = std::min(least, begins[k] - begins[k - 1]);
-        return static_cast<std::size_t>(least);
-    }
+    ROWAN_IF_CALLED std::size_t places() const;
 };
 
 /// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
@@ -53,7 +47,7 @@ public:
     ProcessGroup() = default;
     ProcessGroup(ProcessGroup const&) = delete;
     ProcessGroup& operator=(ProcessGroup const&) = delete;
-    virtual ~ProcessGroup() = default;
+    virtual ~ProcessGroup();
 
     virtual int rank() const = 0;
     virtual int size() const = 0;
@@ -71,9 +65,17 @@ public:
     virtual std::unique_ptr<NodeGroups> nodes() const = 0;  // null: one node
     virtual int few_ranks() const = 0;
     virtual std::unique_ptr<ProcessGroup const> duplicate() const = 0;
+    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
+    virtual void expect(std::string_view, std::chrono::milliseconds) const {}
+    virtual bool can_expect() const { return false; }  // whether it does
+    virtual bool progress() const { return false; }
 
     mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
+
+ROWAN_IF_CALLED std::unique_ptr<NodeGroups> node_groups(std::unique_ptr<ProcessGroup const> node,
+                                                        std::unique_ptr<ProcessGroup const> across,
+                                                        std::vector<int> begins);
 
 template <communicator C>
 class GroupOf final : public ProcessGroup {
@@ -95,9 +97,18 @@ public:
         return open([&] { return comm_.allgatherv(unit, in, out, counts); });
     }
     void barrier() const override { comm_.barrier(); }
-    /// What the ranks come to next, and how long this one waits there, for a communicator that wants to know.
-    void expect(std::string_view what, std::chrono::milliseconds patience) const {
+    void expect(std::string_view what, std::chrono::milliseconds patience) const override {
         if constexpr (requires { comm_.expect(what, patience); }) comm_.expect(what, patience);
+    }
+    bool can_expect() const override {
+        return requires(std::chrono::milliseconds patience) { comm_.expect({}, patience); };
+    }
+    bool progress() const override {
+        if constexpr (requires { comm_.progress(); }) {
+            return comm_.progress();
+        } else {
+            return false;
+        }
     }
     [[noreturn]] void abort(std::string_view text) const override {
         comm_.abort(text);
@@ -107,11 +118,8 @@ public:
         if constexpr (requires { comm_.nodes(); }) {
             if (auto all = comm_.nodes()) {
                 using Group = GroupOf<decltype(all->node)>;
-                auto groups = std::make_unique<NodeGroups>();
-                groups->node = std::make_unique<Group>(all->node);
-                groups->across = std::make_unique<Group>(all->across);
-                groups->begins = std::move(all->begins);
-                return groups;
+                return node_groups(std::make_unique<Group>(all->node), std::make_unique<Group>(all->across),
+                                   std::move(all->begins));
             }
         }
         return nullptr;
@@ -168,8 +176,12 @@ std::span<std::byte> bytes_of(V& v) {
 }
 
 /// The sum of what each rank brings.
-inline std::size_t total(std::span<std::size_t const> counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-}
+ROWAN_IF_CALLED std::size_t total(std::span<std::size_t const> counts);
+
+/// What each rank has for this one, if this one has send[r] for rank r.
+/// cost     one alltoall of 8 bytes
+ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/process_group_inl.hpp>

@@ -32,9 +32,9 @@ class ReturnedGradients {
 public:
     /// Begins to send them: numbers[t] are the rows that fetches[t] has asked for. No rank has asked others for more than
     /// `most_asked` rows.
-    ReturnedGradients(ProcessGroup const& group, std::span<RowFetch const> fetches,
-                      std::span<std::vector<std::int64_t> const> numbers, std::size_t most_asked,
-                      std::vector<Gradient>&& gradients)
+    ROWAN_IF_CALLED ReturnedGradients(ProcessGroup const& group, std::span<RowFetch const> fetches,
+                                      std::span<std::vector<std::int64_t> const> numbers, std::size_t most_asked,
+                                      std::vector<Gradient>&& gradients)
         : fetches_(fetches), rank_(group.rank()), gradients_(std::move(gradients)) {
         std::size_t width = 0;  // of the widest row, in bytes
         for (auto const& g : gradients_) {
@@ -53,7 +53,8 @@ public:
     bool test() { return transfer_.test(); }
 
     /// The sums of this rank's rows, not narrowed, as FetchedTables::end_sum.
-    std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions, std::span<std::int64_t const> keys) {
+    ROWAN_IF_CALLED std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions,
+                                                std::span<std::int64_t const> keys) {
         transfer_.wait(exec, keys);
         std::vector<RowPieces> sums;
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
@@ -79,7 +80,8 @@ private:
         std::vector<std::byte const*> own;
         std::vector<std::uint8_t> send_which, own_which, came_which;
     };
-    static Pieces pieces_of(Gradient const& gradient, RowFetch const& f, std::span<std::int64_t const> named) {
+    ROWAN_IF_CALLED static Pieces pieces_of(Gradient const& gradient, RowFetch const& f,
+                                            std::span<std::int64_t const> named) {
         auto const& node = gradient.node;
         std::size_t const bytes = node.row_bytes, others = f.others();
         Pieces t;

@@ -16,10 +16,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// What each rank has for this one, if this one has send[r] for rank r.
-/// cost     one alltoall of 8 bytes
-ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
-
 /// Pieces on their way. What is sent and what is received is here until `wait`.
 class RowTransfer {
 public:
@@ -54,6 +50,9 @@ RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<s
 RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
                        std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
 
+/// Every rank's number.
+ROWAN_IF_CALLED std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own);
+
 /// The pieces that the ranks have for this one. The numbers are exchanged first.
 ROWAN_IF_CALLED RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
 
@@ -85,11 +84,7 @@ ROWAN_IF_CALLED std::vector<std::int64_t> first_contributions(Cpu exec, ProcessG
                                                               RowCounts const& mine, std::span<std::size_t const> send,
                                                               FirstContributions const& first);
 
-/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
-struct Cut {
-    std::size_t row;
-    std::int64_t first, count;
-};
+struct Cut;
 
 /// Writes the sum of each cut, of elements dtype<T>::sum.
 using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;

@@ -5,19 +5,13 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/even_cut.hpp>
+#include <rowan/distributed/detail/row_summands.hpp>
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
 namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
-                                                               std::span<std::size_t const> send) {
-    std::vector<std::size_t> receive(send.size());
-    group.alltoall(std::as_bytes(send), bytes_of(receive));
-    return receive;
-}
 
 ROWAN_CALLED_FUNCTION RowPieces RowTransfer::wait() {
     for (auto& t : open_) {
@@ -74,8 +68,7 @@ ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own
     return t;
 }
 
-/// Every rank's number.
-inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
     std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
     group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
     return counts;

@@ -27,13 +27,11 @@ struct RowRequest {
     Buffer<std::int64_t> asked;              // rank 0's first
 
     /// Sends the rows that were asked for, answers[i] is that of asked[i], and receives those of `wanted`.
-    ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers, std::span<std::byte> rows) const {
-        return {row_bytes, answers, receive, rows.first(total(send) * row_bytes), send};
-    }
+    ROWAN_IF_CALLED ListExchange fetch(std::size_t row_bytes, std::span<std::byte const> answers,
+                                       std::span<std::byte> rows) const;
     /// The other way: a piece for each row of `wanted` goes to its rank, which receives those of `asked`.
-    ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> in) const {
-        return {row_bytes, pieces.first(total(send) * row_bytes), send, in, receive};
-    }
+    ROWAN_IF_CALLED ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces,
+                                      std::span<std::byte> in) const;
 };
 
 /// What the ranks of a node ask this rank for: rows of the ranks at its place in all nodes. It asks each other node once
@@ -93,7 +91,7 @@ public:
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
-    std::size_t received() const { return total(request_.send); }  ///< the number of distinct rows of other ranks
+    ROWAN_IF_CALLED std::size_t received() const;  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
@@ -109,8 +107,10 @@ public:
         return k < own_begin_ + own_.size() ? k - own_begin_ + others() : k - own_.size();
     }
     std::size_t ranks() const { return slots_.splits().size() - 1; }  ///< the number of ranks
+    /// The number of each: each rank is a part of the sums of a lookup's gradients.
+    ROWAN_IF_CALLED std::vector<std::int64_t> rank_keys() const;
     /// The rows of this rank that its ids or other ranks name; or some, those with a nonzero number, of own() and of asked().
-    MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
+    ROWAN_IF_CALLED MetRows met(std::span<std::uint8_t const> own = {}, std::span<std::uint8_t const> asked = {}) const;
 
     RowRequest const& request() const { return request_; }  ///< of all ranks, or of those of the node
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route

@@ -8,9 +8,22 @@
 #include <rowan/distributed/detail/row_exchange.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION ListExchange RowRequest::fetch(std::size_t row_bytes, std::span<std::byte const> answers,
+                                                     std::span<std::byte> rows) const {
+    return {row_bytes, answers, receive, rows.first(total(send) * row_bytes), send};
+}
+
+ROWAN_CALLED_FUNCTION ListExchange RowRequest::give(std::size_t row_bytes, std::span<std::byte const> pieces,
+                                                    std::span<std::byte> in) const {
+    return {row_bytes, pieces.first(total(send) * row_bytes), send, in, receive};
+}
+
+ROWAN_CALLED_FUNCTION std::size_t RowFetch::received() const { return total(request_.send); }
 
 ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
     std::vector<std::size_t> words(tables[0]->send.size());
@@ -182,7 +195,14 @@ ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked_by_nodes() {
     set_asked(std::move(rows), std::move(counts));
 }
 
-ROWAN_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own, std::span<std::uint8_t const> asked) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> RowFetch::rank_keys() const {
+    std::vector<std::int64_t> keys(ranks());
+    std::iota(keys.begin(), keys.end(), std::int64_t{0});
+    return keys;
+}
+
+ROWAN_CALLED_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own,
+                                            std::span<std::uint8_t const> asked) const {
     std::vector<RowsOfRank> lists;
     auto const* const by = route();
     for (std::size_t c = 0, at = 0; c < asked_counts_.size(); at += asked_counts_[c++]) {

@@ -13,11 +13,13 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                          std::unique_ptr<RowSummands> source, RowReduceOptions options,
-                                          std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), source_(std::move(source)), type_(source_->type), options_(options),
-      splits_(std::move(splits)) {
+ROWAN_CALLED_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                                 std::unique_ptr<RowSummands> source, RowReduceOptions options,
+                                                 std::vector<std::int64_t> splits)
+    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), source_(std::move(source)),
+      type_(source_->type), options_(options), splits_(std::move(splits)) {}
+
+ROWAN_CALLED_FUNCTION void RowReduction::start() {
     if (by_parts()) {
         agree_on_parts();
     } else {
@@ -26,9 +28,10 @@ ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> gr
     if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
 }
 
-ROWAN_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
-                                          RowPieces&& nodes, std::int64_t total, std::vector<std::int64_t> splits)
-    : group_(std::move(group)), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
+ROWAN_CALLED_FUNCTION RowReduction::RowReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                                 RowPieces&& nodes, std::int64_t total,
+                                                 std::vector<std::int64_t> splits)
+    : group_(&group), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
     if (!splits_.empty()) options_.route = Route::owner;
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
@@ -275,7 +278,7 @@ ROWAN_CALLED_FUNCTION void RowReduction::finish(RowTarget& to) {
 }
 
 /// The sums of all parts or contributions, narrowed.
-ROWAN_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
+ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
     return narrow_pieces(
         exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
 }

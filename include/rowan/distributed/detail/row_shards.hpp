@@ -13,8 +13,7 @@
 #include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
-#include <rowan/distributed/detail/row_reduction.hpp>
-#include <rowan/distributed/detail/row_transfers.hpp>
+#include <rowan/distributed/detail/row_summands.hpp>
 #include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
@@ -34,6 +33,14 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// Sends the rows of a lookup that other ranks ask for, answers[i] for fetch.asked()[i], and receives its own.
+ROWAN_IF_CALLED void send_rows(ProcessGroup const& group, RowFetch const& fetch, std::size_t row_bytes,
+                               std::span<std::byte const> answers, std::span<std::byte> come);
+
+/// Sends a piece for each row of a lookup that other ranks have, and receives those for fetch.asked(). Each rank is a part.
+ROWAN_IF_CALLED void give_rows(Cpu exec, ProcessGroup const& group, RowFetch const& fetch, ElementSums const& type,
+                               std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> came);
 
 template <class T, communicator C>
 class RowShards;
@@ -110,10 +117,7 @@ public:
             auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            FetchTransfer transfer;
-            transfer.add({fetch.get(), bytes, bytes_of(answers), came});
-            transfer.begin(all);
-            transfer.wait();
+            send_rows(all, *fetch, bytes, bytes_of(answers), came);
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -133,9 +137,10 @@ public:
             source = std::make_unique<ShardParts<T>>(exec, parts, width, slots_, number_);
             splits = slots_.splits();
         });
-        RowReduction reduction(std::move(all), exec, std::move(source), {order, Route::owner}, std::move(splits));
+        auto const reduction =
+            begin_row_reduction(std::move(all), exec, std::move(source), {order, Route::owner}, std::move(splits));
         OwnRows result(*this);
-        reduction.finish(result);
+        finish_row_reduction(*reduction, result);
         return result.rows.result();
     }
 
@@ -162,10 +167,8 @@ public:
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            GiveTransfer transfer;
-            transfer.add({g.fetch_.get(), element_sums<T>(), bytes, bytes_of(std::as_const(send)), bytes_of(g.came_)});
-            transfer.begin(group());
-            transfer.wait(exec, ShardSums<T>::keys_of(*g.fetch_));
+            give_rows(exec, group(), *g.fetch_, element_sums<T>(), bytes, bytes_of(std::as_const(send)),
+                      bytes_of(g.came_));
         });
         return g;
     }
@@ -214,3 +217,5 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/row_shards_inl.hpp>

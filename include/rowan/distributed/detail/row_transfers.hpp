@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -29,7 +28,7 @@ public:
                           of_node = {};  // by a route: what comes for the ranks of this node, and goes to them
     };
     /// What they refer to must stay until `wait`.
-    void add(Rows rows) { tables_.push_back(std::move(rows)); }
+    ROWAN_IF_CALLED void add(Rows rows);
     ROWAN_IF_CALLED void begin(ProcessGroup const& group);
     ROWAN_IF_CALLED void wait();
 
@@ -58,14 +57,14 @@ public:
         std::vector<std::uint8_t> of_node_which = {}, sums_which = {};
     };
     /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
-    void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
+    ROWAN_IF_CALLED void add(Pieces pieces);
     ROWAN_IF_CALLED void begin(ProcessGroup const& group, bool joins = true);
     bool test() { return lists_.test(); }
     /// Rank r brings the node of parts that begins with keys[r].
     ROWAN_IF_CALLED void wait(Cpu exec, std::span<std::int64_t const> keys);
 
 private:
-    static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
+    ROWAN_IF_CALLED static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
 
     std::vector<Pieces> lookups_;
     ListTransfer lists_;

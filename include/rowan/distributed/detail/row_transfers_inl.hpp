@@ -9,6 +9,8 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_CALLED_FUNCTION void FetchTransfer::add(Rows rows) { tables_.push_back(std::move(rows)); }
+
 ROWAN_CALLED_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
     auto const* const route = tables_[0].fetch->route();
     std::vector<ListExchange> lists;
@@ -45,6 +47,8 @@ ROWAN_CALLED_FUNCTION void FetchTransfer::wait() {
     exchange_lists(*route->groups->node, std::move(lists));
 }
 
+ROWAN_CALLED_FUNCTION void GiveTransfer::add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
+
 ROWAN_CALLED_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
     auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
     std::vector<ListExchange> lists;
@@ -66,7 +70,7 @@ ROWAN_CALLED_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool j
 }
 
 /// Sums the pieces for rows of other nodes.
-ROWAN_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
+ROWAN_CALLED_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
     auto const& relay = *pieces.fetch->relay();
     std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
     MetRows::Pieces const given{pieces.type, bytes, pieces.of_node.data(), {}, keys};

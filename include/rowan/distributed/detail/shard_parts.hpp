@@ -4,7 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/distributed/detail/row_reduction.hpp>
+#include <rowan/distributed/detail/row_summands.hpp>
 #include <rowan/distributed/detail/slots.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

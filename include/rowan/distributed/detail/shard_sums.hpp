@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -38,25 +37,19 @@ public:
     ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
         : met_(met), width_(value.row_size()), rows_(fetch.own()),
           own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(keys_of(fetch)) {
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(fetch.rank_keys()) {
         for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
         pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
                    keys_};
         auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
-        trees_.assign(threads, pieces_.tree());
+        trees_ = pieces_.trees(threads);
         tree_sums_ = Buffer<S>(threads * width_);
     }
     ShardSums(ShardSums const&) = delete;
     ShardSums& operator=(ShardSums const&) = delete;
     ~ShardSums() = default;
 
-    /// Each rank is a part.
-    static std::vector<std::int64_t> keys_of(RowFetch const& fetch) {
-        std::vector<std::int64_t> keys(fetch.ranks());
-        std::iota(keys.begin(), keys.end(), std::int64_t{0});
-        return keys;
-    }
     std::size_t width() const { return width_; }
     /// This rank's rows of its lookup, and then those of which others have pieces.
     std::span<std::int64_t const> rows() const { return rows_; }

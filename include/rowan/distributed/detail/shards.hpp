@@ -34,7 +34,7 @@ ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup con
 
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
-ROWAN_IF_CALLED RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
+ROWAN_IF_CALLED RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
                                        RowPieces const& nodes, std::int64_t total, Placement const& placement);
 
 }  // namespace rowan::inline v0::detail

@@ -21,7 +21,7 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
                                                                 std::shared_ptr<NodeRoute const> const& route, Cpu exec,
                                                                 std::span<TableRows const> tables) {
-    return std::make_unique<FetchedShards>(group, route, exec, tables);
+    return std::make_unique<FetchedShards<>>(group, route, exec, tables);
 }
 
 ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group,
@@ -29,8 +29,8 @@ ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGro
                                                                       std::span<TableRows const> tables, bool told,
                                                                       std::vector<bool> waits,
                                                                       FetchedTables const& now) {
-    return std::make_unique<FetchedShards>(group, ahead, exec, tables, told, std::move(waits),
-                                           static_cast<FetchedShards const&>(now));
+    return std::make_unique<FetchedShards<>>(group, ahead, exec, tables, told, std::move(waits),
+                                             static_cast<FetchedShards<> const&>(now));
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.
@@ -51,14 +51,13 @@ inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const&
     return out;
 }
 
-ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                             ElementSums const& type, RowPieces const& nodes, std::int64_t total,
-                                             Placement const& placement) {
-    int const rank = group->rank();
-    Partition const partition = placement.on(nodes.height, group->size());
+ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                             RowPieces const& nodes, std::int64_t total, Placement const& placement) {
+    int const rank = group.rank();
+    Partition const partition = placement.on(nodes.height, group.size());
     Slots const slots(partition);
     auto dealt = dealt_pieces(exec, partition, slots, nodes);
-    auto sums = RowReduction(std::move(group), exec, type, std::move(dealt), total, slots.splits()).finish();
+    auto sums = RowReduction(group, exec, type, std::move(dealt), total, slots.splits()).finish();
     for (auto& row : sums.rows) row = partition.global(rank, row - slots.begin_of(rank));
     return sums;
 }

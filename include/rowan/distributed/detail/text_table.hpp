@@ -1,7 +1,7 @@
 // rowan/distributed/detail/text_table.hpp: TextTable, texts in aligned columns, and numbers as text.
 #pragma once
 
-#include <rowan/version.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 #include <string>

@@ -2,21 +2,15 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/detail/arguments.hpp>
 #include <rowan/detail/dense_pieces.hpp>
-#include <rowan/detail/even_cut.hpp>
 #include <rowan/detail/named_values.hpp>
 #include <rowan/detail/tree_sum.hpp>
-#include <rowan/graph/detail/kind_text.hpp>
-#include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/train_call.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -24,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -33,10 +26,7 @@ namespace rowan::inline v0::detail {
 struct PartRange {
     std::int64_t begin, end, total;
 
-    static PartRange of_rank(std::int64_t total, int rank, int ranks) {
-        std::int64_t const r = rank, n = ranks;
-        return {even_cut(total, r, n), even_cut(total, r + 1, n), total};
-    }
+    ROWAN_IF_CALLED static PartRange of_rank(std::int64_t total, int rank, int ranks);
     std::int64_t size() const noexcept { return end - begin; }
 };
 
@@ -192,9 +182,7 @@ private:
 /// The patience of a training on ranks, until it ends.
 class Patience {
 public:
-    Patience(Ranks const* ranks, std::chrono::milliseconds patience) : ranks_(ranks), patience_(patience) {
-        if (ranks_ != nullptr) before_ = ranks_->be_patient(std::max(patience, std::chrono::milliseconds(0)));
-    }
+    ROWAN_IF_CALLED Patience(Ranks const* ranks, std::chrono::milliseconds patience);
     Patience(Patience const&) = delete;
     Patience& operator=(Patience const&) = delete;
     ~Patience() {
@@ -202,11 +190,7 @@ public:
     }
 
     /// errors   ValueError if it is negative; Error if these ranks have none
-    void check() const {
-        if (patience_.count() < 0) throw ValueError("options.patience", patience_.count(), "0 ms or more");
-        if (patience_.count() > 0 && ranks_ != nullptr && !ranks_->can_be_patient())
-            throw Error("train: options.patience is given, and the communicator has no function expect");
-    }
+    ROWAN_IF_CALLED void check() const;
 
 private:
     Ranks const* ranks_;
@@ -244,47 +228,20 @@ auto before_agreement(Ranks const* ranks, TrainCall call, F const& f) {
 }
 
 /// Whether the parts of each rank are one node of the tree, or none, and those of so many ranks together, too.
-inline bool one_node_each(std::int64_t total, Ranks const& ranks, int together) {
-    auto const first = [&](int rank) { return even_cut(total, std::int64_t{rank}, std::int64_t{ranks.size()}); };
-    auto const several = [&](int rank, int n) {  // the last of them may be fewer
-        return firsts_of_nodes(first(rank), first(std::min(rank + n, ranks.size())), total).size() > 1;
-    };
-    for (int r = 0; r < ranks.size(); ++r) {
-        if (several(r, 1) || (r % together == 0 && several(r, together))) return false;
-    }
-    return true;
-}
+ROWAN_IF_CALLED bool one_node_each(std::int64_t total, Ranks const& ranks, int together);
 
 /// The rows of a sharded table that this process has, ascending: without ranks, all.
-inline std::vector<std::int64_t> rows_of(Ranks const* ranks, Variable const& table) {
-    return ranks == nullptr ? rows_of_rank(shards_of(table, 1), 0)
-                            : rows_of_rank(shards_of(table, ranks->size()), ranks->rank());
-}
+ROWAN_IF_CALLED std::vector<std::int64_t> rows_of(Ranks const* ranks, Variable const& table);
 
 /// Throws an Error on all ranks unless a word is the same on all.
-inline void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
-    for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r][word] != all[0][word])
-            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
-    }
-}
+ROWAN_IF_CALLED void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what);
 
 /// `width` numbers of each part of a step, its cost and its weights, on their way to all ranks.
 class NumbersOfParts {
 public:
     /// Begins to send those of this rank's parts. Must not fail.
-    void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total) {
-        own_ = std::move(own);
-        all_.resize(width * static_cast<std::size_t>(total));
-        for (int r = 0; r < ranks.size(); ++r)
-            bytes_.push_back(static_cast<std::size_t>(PartRange::of_rank(total, r, ranks.size()).size()) * width *
-                             sizeof(double));
-        wait_ = ranks.begin_gather(std::as_bytes(std::span(own_)), std::as_writable_bytes(std::span(all_)), bytes_);
-    }
-    std::vector<double> take() {
-        wait_();
-        return std::move(all_);
-    }
+    ROWAN_IF_CALLED void begin(Ranks const& ranks, std::vector<double> own, std::size_t width, std::int64_t total);
+    ROWAN_IF_CALLED std::vector<double> take();
 
 private:
     std::vector<double> own_, all_;
@@ -295,24 +252,8 @@ private:
 /// Adds the kinds, the dims and numbers for the bits of variables; of those that are sharded no bits. `what` names
 /// the values in texts, as in "first value".
 /// cost     one read of them
-inline void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what) {
-    for (Variable const* const v : variables) {
-        to.add(v->name(),
-               kind_text(v->spec()).append(shape_text(v->sharded() ? v->spec().dims : v->value().spec().dims)));
-        if (v->sharded()) {
-            to.add(std::string("the placement of ").append(v->name()), placement_text(v->placement));
-            continue;
-        }
-        Value value = v->value().on_host();
-        if (v->spec().type == VarType::SELECTED_ROWS) {
-            auto const rows = value.row_numbers();
-            to.add(std::string("a hash of the rows of the ").append(what).append(" of ").append(v->name()),
-                   hash_of(std::as_bytes(std::span(rows))));
-            value = value.row_values();
-        }
-        to.add(std::string("a hash of the ").append(what).append(" of ").append(v->name()),
-               hash_of(value.elements().bytes));
-    }
-}
+ROWAN_IF_CALLED void add_variables(NamedValues& to, std::span<Variable* const> variables, char const* what);
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/train/detail/ranks_inl.hpp>
