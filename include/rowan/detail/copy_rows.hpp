@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -140,8 +139,16 @@ struct RowCopies<Cpu> {
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
             };
-            auto const numbers = std::views::iota(std::size_t{0}, places.size());
-            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            std::size_t i = 0;  // the first block that ends after row `begin`
+            for (std::size_t more = places.size(); more > 0;) {
+                std::size_t const half = more / 2;
+                if (after(i + half) <= begin) {
+                    i += half + 1;
+                    more -= half + 1;
+                } else {
+                    more = half;
+                }
+            }
             while (begin < end) {
                 bool const padded = i == places.size() || place(i) > begin;
                 std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
