@@ -164,6 +164,9 @@ template <class I>
 /// cost     one pass, in parallel for many ids
 ROWAN_IF_CALLED void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound);
 
+/// to[i] = ids[i].
+ROWAN_IF_CALLED void copy_ids(Ids<> const& ids, std::int64_t* to);
+
 }  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/parallel.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 namespace rowan::inline v0::detail {
@@ -24,6 +25,17 @@ struct IdsInRange {
         if (!good) bad_id(field, list, 0, bound);
     }
 };
+
+struct CopyOfIds {
+    std::int64_t* to;
+
+    template <class I>
+    void operator()(std::span<I const> list) const {
+        std::copy(list.begin(), list.end(), to);
+    }
+};
+
+ROWAN_CALLED_FUNCTION void copy_ids(Ids<> const& ids, std::int64_t* to) { ids.visit(CopyOfIds{to}); }
 
 ROWAN_CALLED_FUNCTION void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
     ids.visit(IdsInRange{exec, field, bound});

@@ -27,6 +27,13 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Rows of `bytes` bytes in memory, which are shared.
+/// errors   ShapeError unless `rows` has the shape [height, bytes]
+ROWAN_IF_CALLED std::shared_ptr<RowSource const> rows_in_memory(std::size_t bytes, Tensor<std::uint8_t> const& rows);
+/// The bytes of all rows.
+/// errors   Error if they are not in memory
+ROWAN_IF_CALLED Tensor<std::uint8_t> bytes_of_rows(std::shared_ptr<RowSource const> const& source);
+
 /// What functions of a RowStore use, without checks of the ids.
 struct RowStoreAccess {
     /// Writes rows ids[i] to `to`.
@@ -82,7 +89,7 @@ public:
     ///          format cannot be read as T
     /// cost     O(1)
     RowStore(RowFormat format, std::size_t width, Tensor<std::uint8_t> const& rows)
-        : RowStore(format, width, source_of(format, width, rows)) {}
+        : RowStore(format, width, detail::rows_in_memory(rowan::row_bytes(format, width, sizeof(T)), rows)) {}
 
     /// The rows of a source, of the width and format.
     RowStore(RowFormat format, std::size_t width, std::shared_ptr<detail::RowSource const> source)
@@ -98,12 +105,7 @@ public:
     /// shapes   [height, row_bytes]
     /// errors   Error if they are neither in memory nor mapped
     /// cost     O(1)
-    Tensor<std::uint8_t> const bytes() const {
-        if (source_->data() == nullptr && height() != 0) throw Error("the rows of the store are not in memory");
-        auto* const data = const_cast<std::byte*>(source_->data());
-        return Tensor<std::uint8_t>::borrow(reinterpret_cast<std::uint8_t*>(data),
-                                            {static_cast<std::size_t>(height()), row_bytes()}, source_);
-    }
+    Tensor<std::uint8_t> const bytes() const { return detail::bytes_of_rows(source_); }
 
     /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
     /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
@@ -193,17 +195,6 @@ private:
         return std::make_shared<detail::MemoryRows const>(detail::height_of(table), table.row_size() * sizeof(T),
                                                           reinterpret_cast<std::byte const*>(shared->data()), shared);
     }
-    static std::shared_ptr<detail::RowSource const> source_of(RowFormat format, std::size_t width,
-                                                              Tensor<std::uint8_t> const& rows) {
-        std::size_t const bytes = rowan::row_bytes(format, width, sizeof(T));
-        if (rows.dimension() != 2 || rows.shape()[1] != bytes)
-            throw ShapeError("rows.shape()", detail::shape_text(rows.shape()),
-                             "[height, " + std::to_string(bytes) + "]");
-        auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
-        return std::make_shared<detail::MemoryRows const>(detail::height_of(rows), bytes,
-                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
-    }
-
     detail::ListedRows in_memory(Cpu exec, Ids<> const& ids) const {
         source_->will_read(exec, ids);
         return detail::ListedRows::of(source_->data(), row_bytes(), ids);
@@ -257,3 +248,5 @@ Tensor<T> gather(RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/row_store_inl.hpp>

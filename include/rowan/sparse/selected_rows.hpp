@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,7 +37,7 @@ struct RowNumbers<Cpu> {
 
     static Tensor<std::int64_t> copy(Ids<> const& ids) {
         auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
-        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
+        copy_ids(ids, rows.data());
         return rows;
     }
     /// A copy of ids in [0, height).
@@ -50,8 +49,11 @@ struct RowNumbers<Cpu> {
 
     /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
     static bool merged(Tensor<std::int64_t> const& rows) {
-        View const list = view(rows);
-        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
+        std::int64_t const* const list = rows.data();
+        for (std::size_t i = 1; i < rows.size(); ++i) {
+            if (list[i - 1] >= list[i]) return false;
+        }
+        return true;
     }
 };
 

@@ -31,23 +31,9 @@ struct RowPieces {
     bool lent = false;                     // the bytes are the caller's: not to be written or given away
 
     /// Without pieces, of the same height and shape.
-    RowPieces like() const {
-        RowPieces none;
-        none.height = height;
-        none.shape = shape;
-        none.row_bytes = row_bytes;
-        return none;
-    }
+    ROWAN_IF_CALLED RowPieces like() const;
     /// Memory for n pieces, with any contents.
-    void resize(std::size_t n) {
-        rows.resize(n);
-        keys.resize(n);
-        bytes = Storage<std::byte>(checked_row_bytes(n));
-        lent = false;
-    }
-
-private:
-    std::size_t checked_row_bytes(std::size_t n) const;
+    ROWAN_IF_CALLED void resize(std::size_t n);
 };
 
 /// Rows that a thread sums at a time.
@@ -78,8 +64,8 @@ RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value
     out.row_bytes = value.row_size() * sizeof(S);
     RowSums<T> sums(exec, plan, value);
     out.resize(plan.rows().size());
-    std::ranges::copy(plan.rows(), out.rows.begin());
-    std::ranges::fill(out.keys, number);
+    std::copy(plan.rows().begin(), plan.rows().end(), out.rows.begin());
+    std::fill(out.keys.begin(), out.keys.end(), number);
     sums.run([](std::size_t) {},
              [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
                  if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
@@ -113,7 +99,7 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
 template <class T>
 SelectedRows<T> rows_of_pieces(RowPieces&& in) {
     auto rows = Tensor<std::int64_t>::from_shape({in.rows.size()});
-    std::ranges::copy(in.rows, rows.data());
+    std::copy(in.rows.begin(), in.rows.end(), rows.data());
     in.shape[0] = in.rows.size();
     auto* const elements = reinterpret_cast<T*>(in.bytes.data());
     bool const none = in.bytes.empty();

@@ -11,10 +11,21 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::size_t RowPieces::checked_row_bytes(std::size_t n) const {
+ROWAN_CALLED_FUNCTION RowPieces RowPieces::like() const {
+    RowPieces none;
+    none.height = height;
+    none.shape = shape;
+    none.row_bytes = row_bytes;
+    return none;
+}
+
+ROWAN_CALLED_FUNCTION void RowPieces::resize(std::size_t n) {
+    rows.resize(n);
+    keys.resize(n);
     if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
         throw ShapeError("rows", std::to_string(n), "fewer: their size in bytes exceeds 2^63 - 1");
-    return n * row_bytes;
+    bytes = Storage<std::byte>(n * row_bytes);
+    lent = false;
 }
 
 /// All pieces as one list.
