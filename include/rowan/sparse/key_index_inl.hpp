@@ -218,7 +218,7 @@ std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
     rows_->map.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
         if (row >= 0) rows.push_back(row);
     });
-    std::ranges::sort(rows);
+    std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     rows_->map.reserve_free(rows.size());
     rows_->map.erase(rows);

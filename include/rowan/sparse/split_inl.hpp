@@ -30,7 +30,7 @@ ROWAN_CALLED_FUNCTION std::vector<Tensor<std::int64_t>> section_positions(std::s
                                                                           std::vector<std::int64_t> const& ends) {
     std::vector<std::vector<std::int64_t>> lists(ends.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, rows[i]) - ends.begin());
+        auto const k = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), rows[i]) - ends.begin());
         lists[k].push_back(static_cast<std::int64_t>(i));
     }
     std::vector<Tensor<std::int64_t>> result;

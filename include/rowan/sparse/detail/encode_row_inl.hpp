@@ -31,7 +31,7 @@ inline bool finite(float x) { return x - x == 0; }
 /// The least and the greatest number of a row; zeros if it has none.
 ROWAN_IF_CALLED std::pair<float, float> extremes_of(std::span<float const> row) {
     if (row.empty()) return {0.0F, 0.0F};
-    return {*std::ranges::min_element(row), *std::ranges::max_element(row)};
+    return {*std::min_element(row.begin(), row.end()), *std::max_element(row.begin(), row.end())};
 }
 
 /// The numbers nearest to (x - bias) * inverse, ties to even, in [0, most].
@@ -129,7 +129,7 @@ ROWAN_CALLED_FUNCTION bool encode_row(RowFormat format, std::span<float const> r
         default:
             break;
     }
-    if (!std::ranges::all_of(row, finite)) return false;
+    if (!std::all_of(row.begin(), row.end(), finite)) return false;
     switch (format) {
         case RowFormat::int8:
             return encode_int8(row, to);

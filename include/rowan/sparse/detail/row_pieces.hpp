@@ -42,16 +42,16 @@ inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{2
 /// Sums the pieces of each row, those of one node: the tree over parts. `ends` are those of whole_nodes; without them,
 /// all pieces are of one node. Result rows ascend, and the keys of a row.
 /// requires   the pieces of a row in the order of `in` have ascending keys
-RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
-                     std::span<std::int64_t const> ends = {});
+ROWAN_IF_CALLED RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
+                                     std::span<std::int64_t const> ends = {});
 
 /// Adds up what a rank may: the pieces of parts [first, first + parts.size()) of all `total` parts, one element each,
 /// become those of the nodes that have no other parts.
-RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts, std::int64_t first,
-                      std::int64_t total);
+ROWAN_IF_CALLED RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts,
+                                      std::int64_t first, std::int64_t total);
 
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
-RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
+ROWAN_IF_CALLED RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
 /// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this
 /// number.
