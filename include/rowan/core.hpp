@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/copy.hpp>
+#include <rowan/core/detail/tensor_instances.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>

@@ -1,17 +1,16 @@
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -40,7 +39,7 @@ public:
 
     Ids() : shape_{0} {}  ///< no ids
     /// A braced list such as `{2, 0, 2}`, valid until the end of the full expression.
-    Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
+    Ids(std::initializer_list<std::int64_t> ids) : size_(ids.size()), shape_{size_} { view(ids.begin()); }
 
     /// The elements of a tensor; the ids have its shape.
     /// errors   none
@@ -55,11 +54,7 @@ public:
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
         (!xt::is_xexpression<R>::value)Ids(R const& ids)
         : size_(std::ranges::size(ids)), shape_{size_} {
-        if constexpr (sizeof(std::ranges::range_value_t<R>) == 8) {
-            wide_ = std::ranges::data(ids);
-        } else {
-            narrow_ = std::ranges::data(ids);
-        }
+        view(std::ranges::data(ids));
     }
 
     /// A list of other integers.
@@ -108,7 +103,8 @@ public:
     /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
-        return visit([](auto list) { return std::as_bytes(list); });
+        auto const* const list = narrow_ != nullptr ? static_cast<void const*>(narrow_) : wide_;
+        return {static_cast<std::byte const*>(list), size_ * (narrow_ != nullptr ? sizeof *narrow_ : sizeof *wide_)};
     }
 
 private:
@@ -116,9 +112,12 @@ private:
     friend class Ids;  // which views device memory
 
     template <id_type I>
-    Ids(std::span<I const> ids, shape_type const& shape) : Ids(ids) {
-        shape_ = shape;
+    Ids(std::span<I const> ids, shape_type const& shape) : size_(ids.size()), shape_(shape) {
+        view(ids.data());
     }
+
+    void view(std::int64_t const* ids) noexcept { wide_ = ids; }
+    void view(std::int32_t const* ids) noexcept { narrow_ = ids; }
 
     template <class Iterator>
     void copy(Iterator from) {
@@ -163,16 +162,13 @@ template <class I>
 /// Checks that all ids are in [0, bound).
 /// errors   IndexError for the first id that is not in [0, bound)
 /// cost     one pass, in parallel for many ids
-inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
-    ids.visit([&](auto list) {
-        std::atomic<bool> good{true};
-        parallel_work(exec, list.size(), list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            if (has_bad_id(list.subspan(begin, end - begin), 0, bound)) good = false;
-        });
-        if (!good) bad_id(field, list, 0, bound);
-    });
-}
+ROWAN_IF_CALLED void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound);
+
+/// to[i] = ids[i].
+ROWAN_IF_CALLED void copy_ids(Ids<> const& ids, std::int64_t* to);
 
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/ids_inl.hpp>

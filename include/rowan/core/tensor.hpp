@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <utility>
 

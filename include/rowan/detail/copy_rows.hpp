@@ -10,18 +10,18 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <ranges>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
+
+[[noreturn]] void too_many_rows(char const* field, std::int64_t rows, std::int64_t more);
 
 /// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
 /// errors   ShapeError if the sum exceeds 2^63 - 1
 inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
     if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
-    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+    too_many_rows(field, rows, more);
 }
 
 /// The address of row i of consecutive rows of `bytes` bytes.
@@ -95,7 +95,7 @@ struct RowCopies<Cpu> {
             auto source = from;
             auto target = to;
             auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
-            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
+            auto const after = std::upper_bound(starts.begin(), starts.end(), static_cast<std::int64_t>(begin));
             for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
                 std::size_t const last = std::min(end, at(i + 1));
                 if (begin == last) continue;
@@ -113,16 +113,10 @@ struct RowCopies<Cpu> {
         });
     }
 
-    static void take(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index,
-                     void* to) {
-        rows(exec, n, bytes, PlacesOfRows<std::byte const>{static_cast<std::byte const*>(from), index, bytes},
-             ConsecutiveRows<std::byte>{static_cast<std::byte*>(to), bytes});
-    }
-
-    static void put(Cpu exec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* index, void* to) {
-        rows(exec, n, bytes, ConsecutiveRows<std::byte const>{static_cast<std::byte const*>(from), bytes},
-             PlacesOfRows<std::byte>{static_cast<std::byte*>(to), index, bytes});
-    }
+    ROWAN_IF_CALLED static void take(Cpu exec, std::size_t n, std::size_t bytes, void const* from,
+                                     std::int64_t const* index, void* to);
+    ROWAN_IF_CALLED static void put(Cpu exec, std::size_t n, std::size_t bytes, void const* from,
+                                    std::int64_t const* index, void* to);
 
     template <class T, class From>
     static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
@@ -140,8 +134,16 @@ struct RowCopies<Cpu> {
             auto const after = [&](std::size_t i) {
                 return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
             };
-            auto const numbers = std::views::iota(std::size_t{0}, places.size());
-            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            std::size_t i = 0;  // the first block that ends after row `begin`
+            for (std::size_t more = places.size(); more > 0;) {
+                std::size_t const half = more / 2;
+                if (after(i + half) <= begin) {
+                    i += half + 1;
+                    more -= half + 1;
+                } else {
+                    more = half;
+                }
+            }
             while (begin < end) {
                 bool const padded = i == places.size() || place(i) > begin;
                 std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
@@ -169,7 +171,9 @@ private:
         auto operator()(std::size_t i) {
             auto const place = static_cast<std::int64_t>(i);
             if (place < starts[block] || place >= starts[block + 1]) {
-                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+                block =
+                    static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), place) - starts.begin()) -
+                    1;
             }
             return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
         }
@@ -227,3 +231,5 @@ void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::spa
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/copy_rows_inl.hpp>

@@ -53,7 +53,7 @@ struct Buckets {
 
     /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
     /// last bucket of a share is not empty.
-    std::size_t share(std::size_t k, std::size_t shares) const;
+    ROWAN_IF_CALLED std::size_t share(std::size_t k, std::size_t shares) const;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -7,8 +7,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
-    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+ROWAN_CALLED_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::lower_bound(starts.begin(), starts.end(), share_begin(starts.back(), k, shares));
     return static_cast<std::size_t>(at - starts.begin());
 }
 

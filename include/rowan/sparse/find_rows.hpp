@@ -20,13 +20,13 @@ namespace detail {
 
 /// to[i] = the first position of ids[i] in `rows`, or 0 if it is `skip`; `merged`: the rows are ascending.
 /// errors   IndexError if an id is not in [0, height), or is not among the rows
-void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
-               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to);
+ROWAN_IF_CALLED void find_rows(char const* field, std::span<std::int64_t const> rows, bool merged, std::int64_t height,
+                               Ids<> const& ids, std::optional<std::int64_t> skip, std::int64_t* to);
 
 /// to[i] = ids[i] if that is among `rows` or is `skip`, else `unknown`.
 /// errors   IndexError if `unknown` is not in [0, height), or is neither among the rows nor `skip`
-void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
-                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
+ROWAN_IF_CALLED void known_rows(std::span<std::int64_t const> rows, bool merged, std::int64_t height, Ids<> const& ids,
+                                std::int64_t unknown, std::optional<std::int64_t> skip, std::int64_t* to);
 
 /// find_rows for a table on any device.
 template <class T, class I, class D>

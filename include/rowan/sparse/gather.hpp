@@ -59,7 +59,7 @@ struct RowGather<Cpu> {
             if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
         }
         auto positions = Tensor<std::int64_t>::from_shape({found.size()});
-        std::ranges::copy(found, positions.data());
+        std::copy(found.begin(), found.end(), positions.data());
         return positions;
     }
 

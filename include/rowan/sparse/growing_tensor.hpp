@@ -54,7 +54,7 @@ public:
                 throw ShapeError("most_rows", std::to_string(rows), "rows of at most 2^62 bytes in all");
             bytes = least = rows * row;
         }
-        memory_ = std::make_shared<detail::ReservedMemory>(bytes, least);
+        memory_ = detail::reserve_memory(bytes, least);
         most_rows_ = std::min(most_rows, static_cast<std::int64_t>(memory_->size() / row));
         view(0);
     }

@@ -3,20 +3,35 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
-#include <rowan/sparse/detail/key_map.hpp>
-#include <rowan/sparse/detail/key_sightings.hpp>
 #include <rowan/sparse/key_index_contents.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 #include <rowan/sparse/keys.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
+
+/// A function that ends a step, which is then done unless it throws.
+class Commit {
+public:
+    Commit() = default;
+    template <class F>
+    explicit Commit(F const& f) : f_(std::addressof(f)), call_([](void const* g) { (*static_cast<F const*>(g))(); }) {}
+
+    void operator()() const {
+        if (call_ != nullptr) call_(f_);
+    }
+
+private:
+    void const* f_ = nullptr;
+    void (*call_)(void const*) = nullptr;
+};
 
 struct KeyIndexAccess;
 
@@ -42,11 +57,17 @@ public:
     /// cost     O(1)
     explicit KeyIndex(KeyIndexOptions const& options = {});
 
+    KeyIndex(KeyIndex const& other);
+    KeyIndex(KeyIndex&& other) noexcept;
+    KeyIndex& operator=(KeyIndex const& other);
+    KeyIndex& operator=(KeyIndex&& other) noexcept;
+    ~KeyIndex();
+
     /// As they were given, but for hash_seed after assign.
     KeyIndexOptions const& options() const noexcept { return options_; }
-    std::size_t size() const noexcept { return map_.size(); }  ///< the number of keys that have a row
+    std::size_t size() const noexcept;  ///< the number of keys that have a row
     /// The least height of a table with all rows: the highest row that a key ever had, and 1 more.
-    std::int64_t height() const noexcept { return map_.height(); }
+    std::int64_t height() const noexcept;
 
     /// The rows of keys; of keys that have none, -1, or 0 if the options have a default row.
     /// shapes   keys of any shape -> the same
@@ -64,16 +85,14 @@ public:
     ///          copy of the hash table for each doubling
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         std::vector<std::int64_t> inserted;
-        return insert(exec, keys, nullptr, inserted, [] {});
+        return find_or_insert(exec, keys, inserted);
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
     /// The rows of keys, where the rows that are new are appended to `inserted`, in the order of their keys.
     /// requires `inserted` is not the list of the keys
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-        return insert(exec, keys, nullptr, inserted, [] {});
-    }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted);
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
     /// errors   as for a tensor
@@ -97,7 +116,7 @@ public:
     /// The rows that belong to keys, ascending.
     /// errors   std::bad_alloc
     /// cost     O(height)
-    std::vector<std::int64_t> rows() const { return map_.rows(); }
+    std::vector<std::int64_t> rows() const;
     /// The keys, in the order of their rows.
     /// errors   std::bad_alloc
     /// cost     O(height)
@@ -126,7 +145,7 @@ public:
     /// Makes room for `keys` keys in all.
     /// errors   std::bad_alloc; the index is unchanged
     /// cost     one copy of the hash table, if it grows
-    void reserve(std::size_t keys) { map_.reserve(keys); }
+    void reserve(std::size_t keys);
 
     /// A copy of what the index holds, for a file.
     /// errors   std::bad_alloc
@@ -149,26 +168,50 @@ public:
 private:
     friend struct detail::KeyIndexAccess;
 
-    template <class Commit>
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
-                                std::vector<std::int64_t>& inserted, Commit const& commit);
-    void record(Cpu exec, Tensor<std::int64_t> const& rows, std::int64_t const* times,
-                std::span<std::int64_t const> added);
-    template <class Leaves>
-    std::vector<std::int64_t> evict(char const* function, Leaves const& leaves);
-    static void check_lengths(Keys<Key> const& keys);
-    void check_used(std::int64_t row) const;
-    void check_recorded(char const* function) const;
-    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
+    struct Rows;
 
     KeyIndexOptions options_;
-    detail::KeyMap<Key> map_;
-    detail::KeySightings<Key> seen_;  // keys that have no row yet
-    detail::Buffer<KeyUses> uses_;    // by row
     std::int64_t step_ = 0;
-    bool mostly_new_ = false;  // most keys of the last batch were: the next one's are not searched for first
+    std::unique_ptr<Rows> rows_;
 };
+
+namespace detail {
+
+struct KeyIndexAccess {
+    /// The key of a row, which a key has.
+    template <class Key>
+    static Key const& key(KeyIndex<Key> const& index, std::int64_t row);
+    /// The uses of a row, which a key has, if the options record them.
+    template <class Key>
+    static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row);
+
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
+    /// when all but what cannot fail is done.
+    /// errors   also those of commit; the index is unchanged
+    template <class Key>
+    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                       std::vector<std::int64_t>& inserted, Commit const& commit);
+
+    /// Lowers the capacity to `most` keys.
+    template <class Key>
+    static void limit(KeyIndex<Key>& index, std::int64_t most) noexcept {
+        index.options_.capacity = std::min(index.options_.capacity, most);
+    }
+
+    /// The number of threads for a batch of n keys. A key takes the time of 16 elements.
+    /// errors   ValueError if exec.threads is negative
+    static int threads(Cpu exec, std::size_t n) { return threads_for(exec, n * 16); }
+    /// The parallel loop over n keys: f(begin, end).
+    template <class F>
+    static void for_keys(Cpu exec, std::size_t n, F const& f) {
+        parallel_work(exec, n * 16, n, grain, f);
+    }
+
+    static constexpr std::size_t grain = std::size_t{1} << 12;
+};
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0
 
-#include <rowan/sparse/detail/key_index_members.hpp>
+#include <rowan/sparse/key_index_inl.hpp>

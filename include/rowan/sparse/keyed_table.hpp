@@ -88,9 +88,7 @@ public:
     /// shapes   keys of any shape -> the same
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        return insert(exec, keys, nullptr, [] {});
-    }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr, {}); }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
@@ -183,8 +181,8 @@ private:
     }
 
     // As KeyIndexAccess::insert.
-    template <class Commit>
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, Commit const& commit) {
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                detail::Commit const& commit) {
         thread_count(exec);  // throws before anything changes
         auto const more = static_cast<std::int64_t>(keys.size());
         reserve(height() + std::min(more, most_rows_ - height()));
@@ -246,10 +244,10 @@ namespace detail {
 /// The steps of KeyedTable's functions, for tables on several ranks.
 struct KeyedTableAccess {
     /// As KeyIndexAccess::insert.
-    template <class T, class Key, class Commit>
+    template <class T, class Key, class F>
     static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
-                                       std::int64_t const* times, Commit const& commit) {
-        return table.insert(exec, keys, times, commit);
+                                       std::int64_t const* times, F const& commit) {
+        return table.insert(exec, keys, times, Commit(commit));
     }
     /// Makes memory ready for so many rows.
     /// errors   those of GrowingTensor::reserve

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>

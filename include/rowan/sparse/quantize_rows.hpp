@@ -1,22 +1,32 @@
 // rowan/sparse/quantize_rows.hpp: quantize_rows and dequantize_rows, tables with rows of few bits.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/lanes.hpp>
-#include <rowan/sparse/detail/encode_row.hpp>
+#include <rowan/sparse/detail/stored_rows.hpp>
 #include <rowan/sparse/row_format.hpp>
 #include <rowan/sparse/row_store.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <string>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The rows of a table.
+struct RowsToEncode {
+    void const* data;
+    std::size_t height, width, bytes;  // of a row
+    /// Writes n elements as floats, if the type can be read from floats.
+    void (*widen)(void const* row, std::size_t n, float* to) = nullptr;
+};
+
+/// The rows in the format of `stored`.
+/// errors   ValueError as quantize_rows
+ROWAN_IF_CALLED Tensor<std::uint8_t> encode_rows(Cpu exec, RowsToEncode const& rows, StoredRows const& stored);
+
+}  // namespace detail
 
 /// The rows of a table in a format of few bits, in memory. Numbers are computed as floats; where it rounds:
 /// - int8: scale = (max - min) / 255, bias = min, q = (x - min) · (255 / (max - min + 1e-8)), rounded to nearest, ties
@@ -40,35 +50,15 @@ namespace rowan::inline v0 {
 template <class T>
 RowStore<T> quantize_rows(Cpu exec, Tensor<T> const& table, RowFormat format) {
     detail::check_rows("table", table);
-    std::size_t const width = table.row_size(), height = table.shape()[0];
-    auto const stored = detail::StoredRows::of<T>(format, width);
-    auto rows = Tensor<std::uint8_t>::from_shape({height, stored.bytes});
-    auto* const to = reinterpret_cast<std::byte*>(rows.data());
-    std::atomic<std::size_t> bad{height};
-    detail::parallel_work(exec, 8 * table.size(), height, 4096 / (width + 1) + 1,
-                          [&](std::size_t row, std::size_t end) {
-                              [[maybe_unused]] detail::Buffer<float> floats(width);
-                              for (; row < end; ++row) {
-                                  T const* const from = table.data() + row * width;
-                                  if constexpr (detail::read_from_floats<T>) {
-                                      if (format != RowFormat::elements) {
-                                          for (std::size_t i = 0; i < width; ++i)
-                                              floats[i] = static_cast<float>(dtype<T>::widen(from[i]));
-                                          if (detail::encode_row<float>(format, floats, to + row * stored.bytes))
-                                              continue;
-                                          std::size_t first = bad;
-                                          while (row < first && !bad.compare_exchange_weak(first, row)) {
-                                          }
-                                          return;
-                                      }
-                                  }
-                                  if (width != 0) std::memcpy(to + row * stored.bytes, from, stored.bytes);
-                              }
-                          });
-    if (bad != height)
-        throw ValueError("row", bad.load(),
-                         "finite numbers with a finite scale in the format " + std::string(format_name(format)));
-    return RowStore<T>(format, width, rows);
+    std::size_t const width = table.row_size();
+    detail::RowsToEncode rows{table.data(), table.shape()[0], width, width * sizeof(T)};
+    if constexpr (detail::read_from_floats<T>) {
+        rows.widen = [](void const* row, std::size_t n, float* to) {
+            for (std::size_t i = 0; i < n; ++i)
+                to[i] = static_cast<float>(dtype<T>::widen(static_cast<T const*>(row)[i]));
+        };
+    }
+    return RowStore<T>(format, width, detail::encode_rows(exec, rows, detail::StoredRows::of<T>(format, width)));
 }
 template <class T>
 RowStore<T> quantize_rows(Tensor<T> const& table, RowFormat format) {
@@ -91,3 +81,5 @@ Tensor<T> dequantize_rows(RowStore<T> const& store) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/quantize_rows_inl.hpp>

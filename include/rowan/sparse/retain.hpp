@@ -17,6 +17,9 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// The positions of those of `rows` that are among `wanted`, ascending.
+ROWAN_IF_CALLED Tensor<std::int64_t> positions_among(std::span<std::int64_t const> rows, Ids<> const& wanted);
+
 /// Finds the rows of a gradient that are wanted.
 template <class D>
 struct RowFilter {
@@ -30,11 +33,7 @@ struct RowFilter<Cpu> {
     template <class T>
     static Tensor<std::int64_t> kept(Cpu exec, SelectedRows<T> const& g, Ids<> const& rows) {
         check_ids(exec, "rows", rows, g.height());
-        std::vector<std::int64_t> wanted(rows.size());
-        rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
-        std::ranges::sort(wanted);
-        return RowGather<Cpu>::where(exec, g.rows().size(),
-                                     [&](std::size_t i) { return std::ranges::binary_search(wanted, g.rows()[i]); });
+        return positions_among(g.rows(), rows);
     }
 };
 
@@ -64,3 +63,5 @@ ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&
 ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/retain_inl.hpp>

@@ -11,17 +11,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
 /// Checks the offsets of the bags of n rows.
-void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
+ROWAN_IF_CALLED void check_row_bags(std::span<std::int64_t const> bags, std::size_t n);
 /// The bag of each of n rows.
 /// errors   as check_row_bags
-Buffer<std::int64_t> bag_of_rows(std::span<std::int64_t const> bags, std::size_t n);
+ROWAN_IF_CALLED Buffer<std::int64_t> bag_of_rows(std::span<std::int64_t const> bags, std::size_t n);
 
 }  // namespace detail
 
@@ -39,8 +38,8 @@ public:
     /// The plan of a flat list of rows.
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
     /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
-    RowPlan(Cpu exec, Ids<> rows, Height height);
-    RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
+    ROWAN_IF_CALLED RowPlan(Cpu exec, Ids<> rows, Height height);
+    ROWAN_IF_CALLED RowPlan(Ids<> rows, Height height);
 
     /// The plan of rows in bags, for values with a row for each bag, which contributes to each row in the bag, as often
     /// as the row is there: the gradient of the sums of table rows over bags, without a copy of it for each row.
@@ -50,8 +49,8 @@ public:
     /// errors   as above; ShapeError if `bags` is empty; IndexError unless it begins with 0, does not descend, and ends
     ///          with the number of rows
     /// cost     that of a flat list, and one pass
-    RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height);
-    RowPlan(Ids<> rows, std::span<std::int64_t const> bags, Height height) : RowPlan(Cpu{}, rows, bags, height) {}
+    ROWAN_IF_CALLED RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height);
+    ROWAN_IF_CALLED RowPlan(Ids<> rows, std::span<std::int64_t const> bags, Height height);
 
     /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
@@ -70,13 +69,9 @@ public:
     explicit RowPlan(SelectedRows<T> const& g) : RowPlan(Cpu{}, g) {}
 
     RowPlan(RowPlan const&) = default;
-    RowPlan(RowPlan&& other) noexcept { swap(other); }
+    RowPlan(RowPlan&& other) noexcept;
     RowPlan& operator=(RowPlan const&) = default;
-    RowPlan& operator=(RowPlan&& other) noexcept {
-        RowPlan moved(std::move(other));
-        swap(moved);
-        return *this;
-    }
+    RowPlan& operator=(RowPlan&& other) noexcept;
     ~RowPlan() = default;
 
     /// The number of lookups, including duplicates.
@@ -98,14 +93,7 @@ public:
     std::span<std::int64_t const> positions() const& noexcept { return {memory_.data() + (size_ - rows_), size_}; }
     detail::KeptSpan<std::int64_t const> positions() && noexcept { return {positions(), memory_.memory()}; }
 
-    void swap(RowPlan& other) noexcept {
-        std::swap(memory_, other.memory_);
-        std::swap(rows_, other.rows_);
-        std::swap(count_, other.count_);
-        std::swap(size_, other.size_);
-        std::swap(value_rows_, other.value_rows_);
-        std::swap(height_, other.height_);
-    }
+    void swap(RowPlan& other) noexcept;
 
 private:
     struct Wide {  // an entry of the sort if a row and a position do not fit 64 bits together
@@ -114,11 +102,13 @@ private:
     };
 
     // `row_of` has the row of a value for each lookup, of which there are value_rows; nullptr: its position.
-    void build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of, std::size_t value_rows);
+    ROWAN_IF_CALLED void build(Cpu exec, Ids<> const& ids, std::int64_t height, std::int64_t const* row_of,
+                               std::size_t value_rows);
 
     template <class Entry, class Row, class Position>
     void split(int threads, Entry const* sorted, Row row, Position position);
-    void enumerate(std::span<std::int64_t const> rows, std::int64_t height);
+    struct Sort;
+    ROWAN_IF_CALLED void enumerate(std::span<std::int64_t const> rows, std::int64_t height);
 
     detail::Storage<std::int64_t> memory_;
     std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half

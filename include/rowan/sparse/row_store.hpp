@@ -15,10 +15,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -26,6 +26,33 @@
 namespace rowan::inline v0 {
 
 namespace detail {
+
+/// Rows of `bytes` bytes in memory, which are shared.
+/// errors   ShapeError unless `rows` has the shape [height, bytes]
+ROWAN_IF_CALLED std::shared_ptr<RowSource const> rows_in_memory(std::size_t bytes, Tensor<std::uint8_t> const& rows);
+/// The bytes of all rows.
+/// errors   Error if they are not in memory
+ROWAN_IF_CALLED Tensor<std::uint8_t> bytes_of_rows(std::shared_ptr<RowSource const> const& source);
+
+/// Rows of a tensor, which `owner` keeps alive.
+ROWAN_IF_CALLED std::shared_ptr<RowSource const> rows_of_elements(std::int64_t height, std::size_t bytes,
+                                                                  void const* data, std::shared_ptr<void const> owner);
+
+/// The place of a row in a list of ids.
+struct RowPlace {
+    std::int64_t id;
+    std::size_t position;
+};
+using EncodedRowList = std::span<std::byte const* const>;
+/// Calls f(rows, first, places) with pieces of the rows at `ids`: rows[i] is row `first + i` of the list if `places` is
+/// null, else row places[i].position. A list of more rows than are kept is read in ascending order.
+ROWAN_IF_CALLED void each_piece(
+    Cpu exec, RowSource const& source, Ids<> const& ids,
+    std::function<void(EncodedRowList rows, std::size_t first, RowPlace const* places)> const& f);
+/// The rows at `ids` of a source whose rows are in memory.
+ROWAN_IF_CALLED ListedRows listed_rows(Cpu exec, RowSource const& source, Ids<> const& ids);
+/// The rows at `ids`: where they are in memory, or else in `room`.
+ROWAN_IF_CALLED ListedRows fetch_rows(Cpu exec, RowSource const& source, Ids<> const& ids, Buffer<std::byte>& room);
 
 /// What functions of a RowStore use, without checks of the ids.
 struct RowStoreAccess {
@@ -42,7 +69,7 @@ struct RowStoreAccess {
     /// The stored rows ids[i]: where they are in memory, or else in `room`.
     template <class T>
     static ListedRows fetch(Cpu exec, RowStore<T> const& store, Ids<> const& ids, Buffer<std::byte>& room) {
-        return store.fetch(exec, ids, room);
+        return fetch_rows(exec, *store.source_, ids, room);
     }
     /// The memory of all rows, if they are in memory.
     template <class T>
@@ -53,6 +80,10 @@ struct RowStoreAccess {
     template <class T>
     static StoredRows const& rows(RowStore<T> const& store) {
         return store.rows_;
+    }
+    template <class T>
+    static Tensor<std::uint8_t> bytes(RowStore<T> const& store) {
+        return bytes_of_rows(store.source_);
     }
 };
 
@@ -82,7 +113,7 @@ public:
     ///          format cannot be read as T
     /// cost     O(1)
     RowStore(RowFormat format, std::size_t width, Tensor<std::uint8_t> const& rows)
-        : RowStore(format, width, source_of(format, width, rows)) {}
+        : RowStore(format, width, detail::rows_in_memory(rowan::row_bytes(format, width, sizeof(T)), rows)) {}
 
     /// The rows of a source, of the width and format.
     RowStore(RowFormat format, std::size_t width, std::shared_ptr<detail::RowSource const> source)
@@ -98,12 +129,7 @@ public:
     /// shapes   [height, row_bytes]
     /// errors   Error if they are neither in memory nor mapped
     /// cost     O(1)
-    Tensor<std::uint8_t> const bytes() const {
-        if (source_->data() == nullptr && height() != 0) throw Error("the rows of the store are not in memory");
-        auto* const data = const_cast<std::byte*>(source_->data());
-        return Tensor<std::uint8_t>::borrow(reinterpret_cast<std::uint8_t*>(data),
-                                            {static_cast<std::size_t>(height()), row_bytes()}, source_);
-    }
+    Tensor<std::uint8_t> const bytes() const { return detail::RowStoreAccess::bytes(*this); }
 
     /// Begins to read rows from the file, such as those of the next batch, and returns at once. With direct access, the
     /// rows that fit into the half of the cache that is for all results of prefetch stay there as long as the result
@@ -121,10 +147,12 @@ private:
     friend struct detail::RowStoreAccess;
 
     void copy(Cpu exec, Ids<> const& ids, T* to) const {
-        if (source_->data() != nullptr) return rows_.copy(exec, ids.size(), in_memory(exec, ids), to);
+        if (source_->data() != nullptr)
+            return rows_.copy(exec, ids.size(), detail::listed_rows(exec, *source_, ids), to);
         std::size_t const row = width();
         detail::Buffer<T> piece;
-        each_piece(exec, ids, [&](Rows rows, std::size_t first, Place const* places) {
+        using Rows = detail::EncodedRowList;
+        detail::each_piece(exec, *source_, ids, [&](Rows rows, std::size_t first, detail::RowPlace const* places) {
             auto const at = [&](std::size_t i) { return rows[i]; };
             if (places == nullptr) return rows_.copy(exec, rows.size(), at, to + first * row);
             piece.resize(rows.size() * row);
@@ -132,41 +160,6 @@ private:
             for (std::size_t i = 0; i < rows.size(); ++i)
                 std::copy_n(piece.data() + i * row, row, to + places[i].position * row);
         });
-    }
-
-    detail::ListedRows fetch(Cpu exec, Ids<> const& ids, detail::Buffer<std::byte>& room) const {
-        if (source_->data() != nullptr) return in_memory(exec, ids);
-        room.resize(ids.size() * row_bytes());
-        each_piece(exec, ids, [&](Rows rows, std::size_t first, Place const* places) {
-            for (std::size_t i = 0; i < rows.size(); ++i) {
-                std::size_t const position = places == nullptr ? first + i : places[i].position;
-                std::copy_n(rows[i], row_bytes(), room.data() + position * row_bytes());
-            }
-        });
-        return {room.data(), row_bytes(), nullptr, nullptr};
-    }
-
-    using Rows = std::span<std::byte const* const>;
-    struct Place {
-        std::int64_t id;
-        std::size_t position;  // in the list
-        auto operator<=>(Place const&) const = default;
-    };
-
-    /// Calls f(rows, first, places) with pieces of the rows at `ids`: rows[i] is row `first + i` of the list if `places`
-    /// is null, else row places[i].position. A list of more rows than are kept is read in ascending order.
-    template <class F>
-    void each_piece(Cpu exec, Ids<> const& ids, F const& f) const {
-        bool const ascending = ids.visit([](auto list) { return std::is_sorted(list.begin(), list.end()); });
-        if (ascending || ids.size() <= source_->rows_at_hand())
-            return source_->read(exec, ids, [&](std::size_t first, Rows rows) { f(rows, first, nullptr); });
-        detail::Buffer<Place> places(ids.size());
-        for (std::size_t i = 0; i < places.size(); ++i) places[i] = {ids[i], i};
-        std::sort(places.begin(), places.end());
-        detail::Buffer<std::int64_t> sorted(places.size());
-        std::transform(places.begin(), places.end(), sorted.begin(), [](Place const& place) { return place.id; });
-        source_->read(exec, Ids<>(std::span<std::int64_t const>(sorted)),
-                      [&](std::size_t first, Rows rows) { f(rows, first, places.data() + first); });
     }
 
     void copy_range(Cpu exec, std::int64_t begin, std::int64_t end, T* to) const {
@@ -190,23 +183,7 @@ private:
     }
     static std::shared_ptr<detail::RowSource const> source_of(Tensor<T> const& table) {
         auto const shared = std::make_shared<Tensor<T> const>(table.share());
-        return std::make_shared<detail::MemoryRows const>(detail::height_of(table), table.row_size() * sizeof(T),
-                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
-    }
-    static std::shared_ptr<detail::RowSource const> source_of(RowFormat format, std::size_t width,
-                                                              Tensor<std::uint8_t> const& rows) {
-        std::size_t const bytes = rowan::row_bytes(format, width, sizeof(T));
-        if (rows.dimension() != 2 || rows.shape()[1] != bytes)
-            throw ShapeError("rows.shape()", detail::shape_text(rows.shape()),
-                             "[height, " + std::to_string(bytes) + "]");
-        auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
-        return std::make_shared<detail::MemoryRows const>(detail::height_of(rows), bytes,
-                                                          reinterpret_cast<std::byte const*>(shared->data()), shared);
-    }
-
-    detail::ListedRows in_memory(Cpu exec, Ids<> const& ids) const {
-        source_->will_read(exec, ids);
-        return detail::ListedRows::of(source_->data(), row_bytes(), ids);
+        return detail::rows_of_elements(detail::height_of(table), table.row_size() * sizeof(T), shared->data(), shared);
     }
 
     detail::StoredRows rows_;
@@ -257,3 +234,5 @@ Tensor<T> gather(RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/row_store_inl.hpp>

@@ -10,7 +10,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,27 +31,16 @@ template <>
 struct RowNumbers<Cpu> {
     using View = std::span<std::int64_t const>;
     static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
-    static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& rows) noexcept {
-        return {view(rows), rows.storage().memory()};
-    }
+    ROWAN_IF_CALLED static KeptSpan<std::int64_t const> kept(Tensor<std::int64_t> const& rows) noexcept;
 
-    static Tensor<std::int64_t> copy(Ids<> const& ids) {
-        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
-        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
-        return rows;
-    }
+    ROWAN_IF_CALLED static Tensor<std::int64_t> copy(Ids<> const& ids);
     /// A copy of ids in [0, height).
-    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
-        check_ids(exec, field, ids, height);
-        return copy(ids);
-    }
-    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
+    ROWAN_IF_CALLED static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids,
+                                                        std::int64_t height);
+    ROWAN_IF_CALLED static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows);
 
     /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
-    static bool merged(Tensor<std::int64_t> const& rows) {
-        View const list = view(rows);
-        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
-    }
+    ROWAN_IF_CALLED static bool merged(Tensor<std::int64_t> const& rows);
 };
 
 }  // namespace detail
@@ -291,6 +279,7 @@ void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows
 }
 
 ROWAN_TEMPLATE(class SelectedRows<float>)
-ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/selected_rows_inl.hpp>

@@ -5,10 +5,9 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,22 +17,11 @@ namespace detail {
 
 /// The inclusive prefix sum of the heights: the ends of the sections.
 /// errors   ShapeError as split
-inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
-    std::vector<std::int64_t> ends;
-    std::int64_t end = 0;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        if (heights[k] < 0 || heights[k] > height - end) {
-            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
-                             heights[k] < 0
-                                 ? "0 or more"
-                                 : "at most " + std::to_string(height - end) + ", what is left of the height");
-        }
-        ends.push_back(end += heights[k]);
-    }
-    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
-    return ends;
-}
+ROWAN_IF_CALLED std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height);
+
+/// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
+ROWAN_IF_CALLED std::vector<Tensor<std::int64_t>> section_positions(std::span<std::int64_t const> rows,
+                                                                    std::vector<std::int64_t> const& ends);
 
 /// Finds the rows of a gradient in each section of the height.
 template <class D>
@@ -47,14 +35,7 @@ struct RowSections<Cpu> {
     template <class T>
     static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
                                                        std::vector<std::int64_t> const& ends) {
-        std::vector<std::vector<std::int64_t>> lists(ends.size());
-        for (std::size_t i = 0; i < g.rows().size(); ++i) {
-            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
-            lists[k].push_back(static_cast<std::int64_t>(i));
-        }
-        std::vector<Tensor<std::int64_t>> result;
-        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
-        return result;
+        return section_positions(g.rows(), ends);
     }
 
     /// Makes rows relative to the beginning of their section.
@@ -103,3 +84,5 @@ ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<f
 ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/split_inl.hpp>

@@ -10,12 +10,9 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -32,8 +29,7 @@ public:
     /// The empty set, for a table of this height.
     /// errors   ShapeError if height is negative
     /// cost     O(height / 64)
-    explicit TouchedRows(Height height)
-        : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
+    ROWAN_IF_CALLED explicit TouchedRows(Height height);
 
     /// The rows whose bits differ, for tables whose changes were not recorded.
     /// shapes   before [h, ...], after of the same shape
@@ -60,15 +56,9 @@ public:
     }
 
     TouchedRows(TouchedRows const&) = default;
-    TouchedRows(TouchedRows&& other) noexcept
-        : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
-    TouchedRows& operator=(TouchedRows const& other) { return *this = TouchedRows(other); }
-    TouchedRows& operator=(TouchedRows&& other) noexcept {
-        TouchedRows moved(std::move(other));
-        std::swap(height_, moved.height_);
-        bits_.swap(moved.bits_);
-        return *this;
-    }
+    TouchedRows(TouchedRows&& other) noexcept;
+    TouchedRows& operator=(TouchedRows const& other);
+    TouchedRows& operator=(TouchedRows&& other) noexcept;
     ~TouchedRows() = default;
 
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
@@ -76,23 +66,12 @@ public:
     /// Changes the height to that of a table that has grown, as a KeyedTable does.
     /// errors   ShapeError if it is less than before; std::bad_alloc; the set is unchanged
     /// cost     amortised O(new rows / 64)
-    void grow(Height height) {
-        if (height < height_)
-            throw ShapeError("height", std::to_string(std::int64_t{height}), "at least " + std::to_string(height_));
-        bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
-        height_ = height;
-    }
+    ROWAN_IF_CALLED void grow(Height height);
 
     /// Adds rows, in any order; duplicates are allowed.
     /// errors   IndexError if a row is not in [0, height)
     /// cost     two passes over the rows
-    void add(Ids<> rows) {
-        detail::check_ids(Cpu{}, "rows", rows, height_);
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            auto const row = static_cast<std::size_t>(rows[i]);
-            bits_[row / 64] |= bit(row);
-        }
-    }
+    ROWAN_IF_CALLED void add(Ids<> rows);
 
     /// Adds rows that are in the memory of any device, in any order; blocks until they are copied.
     /// errors   IndexError if a row is not in [0, height); those of to_host
@@ -105,17 +84,7 @@ public:
     /// The rows of the set, ascending.
     /// errors   std::bad_alloc
     /// cost     O(height / 64 + rows)
-    std::vector<std::int64_t> rows() const {
-        std::size_t count = 0;
-        for (std::uint64_t const word : bits_) count += static_cast<std::size_t>(std::popcount(word));
-        std::vector<std::int64_t> rows;
-        rows.reserve(count);
-        for (std::size_t i = 0; i < bits_.size(); ++i) {
-            for (std::uint64_t word = bits_[i]; word != 0; word &= word - 1)
-                rows.push_back(static_cast<std::int64_t>(64 * i) + std::countr_zero(word));
-        }
-        return rows;
-    }
+    ROWAN_IF_CALLED std::vector<std::int64_t> rows() const;
 
     /// The current values of these rows of a table.
     /// shapes   table [height, ...]
@@ -128,7 +97,7 @@ public:
         return {height_, ids, gather(table, ids)};
     }
 
-    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< removes all rows
+    ROWAN_IF_CALLED void clear() noexcept;  ///< removes all rows
 
 private:
     static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }
@@ -138,3 +107,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/touched_rows_inl.hpp>

@@ -5,10 +5,10 @@
 #include <rowan/core/detail/xtensor.hpp>
 #include <rowan/core/dtype.hpp>
 
+#include <algorithm>  // for the concepts of ranges, without the views of <ranges>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>

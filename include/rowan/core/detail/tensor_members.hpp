@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -282,13 +281,7 @@ std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
 
 ROWAN_TEMPLATE(class Tensor<float>)
 ROWAN_TEMPLATE(void Tensor<float>::resize(Tensor<float>::shape_type const&, bool))
-ROWAN_TEMPLATE(class Tensor<double>)
-ROWAN_TEMPLATE(void Tensor<double>::resize(Tensor<double>::shape_type const&, bool))
-ROWAN_TEMPLATE(class Tensor<std::int32_t>)
-ROWAN_TEMPLATE(void Tensor<std::int32_t>::resize(Tensor<std::int32_t>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<std::int64_t>)
 ROWAN_TEMPLATE(void Tensor<std::int64_t>::resize(Tensor<std::int64_t>::shape_type const&, bool))
-ROWAN_TEMPLATE(class Tensor<bool>)
-ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
 
 }  // namespace rowan::inline v0

@@ -135,7 +135,7 @@ public:
     /// The rows that belong to keys, ascending.
     std::vector<std::int64_t> rows() const {
         auto free = free_;
-        std::ranges::sort(free);
+        std::sort(free.begin(), free.end());
         std::vector<std::int64_t> rows;
         rows.reserve(size());
         auto next = free.begin();
@@ -201,14 +201,14 @@ private:
 
     std::int64_t next_row() {
         if (free_.empty()) return height_++;
-        std::ranges::pop_heap(free_, std::greater{});
+        std::pop_heap(free_.begin(), free_.end(), std::greater{});
         std::int64_t const row = free_.back();
         free_.pop_back();
         return row;
     }
     void put_free(std::int64_t row) {
         free_.push_back(row);
-        std::ranges::push_heap(free_, std::greater{});
+        std::push_heap(free_.begin(), free_.end(), std::greater{});
     }
     void free_slot(std::int64_t row) {
         Key& key = keys_[static_cast<std::size_t>(row)];

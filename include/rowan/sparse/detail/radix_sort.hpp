@@ -53,7 +53,7 @@ Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& k
     std::size_t const samples = std::min(n, 64 * threads);
     Buffer<std::uint64_t> keys(samples);
     for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
-    std::ranges::sort(keys);
+    std::sort(keys.begin(), keys.end());
     Buffer<std::uint64_t> first(threads - 1);
     for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
     return first;

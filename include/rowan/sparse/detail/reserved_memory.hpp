@@ -4,6 +4,7 @@
 #include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
+#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -34,6 +35,9 @@ private:
     std::byte* data_ = nullptr;
     std::size_t size_ = 0, committed_ = 0;
 };
+
+/// A ReservedMemory with owners.
+ROWAN_IF_CALLED std::shared_ptr<ReservedMemory> reserve_memory(std::size_t most, std::size_t least);
 
 }  // namespace rowan::inline v0::detail
 

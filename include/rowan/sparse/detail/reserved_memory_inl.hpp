@@ -62,6 +62,10 @@ ROWAN_FUNCTION void ReservedMemory::commit(std::size_t bytes) {
     committed_ = whole;
 }
 
+ROWAN_CALLED_FUNCTION std::shared_ptr<ReservedMemory> reserve_memory(std::size_t most, std::size_t least) {
+    return std::make_shared<ReservedMemory>(most, least);
+}
+
 }  // namespace rowan::inline v0::detail
 
 #undef ROWAN_THREAD_SANITIZER

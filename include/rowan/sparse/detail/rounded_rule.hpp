@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/parallel.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -20,27 +20,30 @@ class FloatRows {
 public:
     static constexpr std::size_t on_stack = 2048;
 
-    FloatRows(Cpu exec, std::size_t width)
-        : width_(width), busy_(width <= on_stack ? 0 : static_cast<std::size_t>(thread_count(exec))),
-          rows_(busy_.size() * width) {}
+    ROWAN_IF_CALLED FloatRows(Cpu exec, std::size_t width);
+    FloatRows(FloatRows const&) = delete;
+    FloatRows& operator=(FloatRows const&) = delete;
+    ~FloatRows();
 
     /// Calls f with memory for a row that nobody else uses.
     template <class F>
     void lend(F const& f) const {
-        if (busy_.empty()) {
+        if (width_ <= on_stack) {
             float row[on_stack];
             return f(row);
         }
-        std::size_t k = 0;
-        while (busy_[k].exchange(true, std::memory_order_acquire)) k = (k + 1) % busy_.size();
-        struct Return {
-            std::atomic<bool>& busy;
-            ~Return() { busy.store(false, std::memory_order_release); }
-        } const giving_back{busy_[k]};
-        f(rows_.data() + k * width_);
+        struct Lent {
+            FloatRows const& from;
+            float* row = from.take();
+            ~Lent() { from.give_back(row); }
+        } const lent{*this};
+        f(lent.row);
     }
 
 private:
+    ROWAN_IF_CALLED float* take() const noexcept;
+    ROWAN_IF_CALLED void give_back(float* row) const noexcept;
+
     std::size_t width_;
     mutable std::vector<std::atomic<bool>> busy_;
     mutable Buffer<float> rows_;
@@ -102,3 +105,5 @@ template <class Rule, class Rounding, class P>
 inline constexpr bool is_lane_rule<RoundedRule<Rule, Rounding, P>> = is_lane_rule<Rule>;
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/sparse/detail/rounded_rule_inl.hpp>

@@ -31,23 +31,9 @@ struct RowPieces {
     bool lent = false;                     // the bytes are the caller's: not to be written or given away
 
     /// Without pieces, of the same height and shape.
-    RowPieces like() const {
-        RowPieces none;
-        none.height = height;
-        none.shape = shape;
-        none.row_bytes = row_bytes;
-        return none;
-    }
+    ROWAN_IF_CALLED RowPieces like() const;
     /// Memory for n pieces, with any contents.
-    void resize(std::size_t n) {
-        rows.resize(n);
-        keys.resize(n);
-        bytes = Storage<std::byte>(checked_row_bytes(n));
-        lent = false;
-    }
-
-private:
-    std::size_t checked_row_bytes(std::size_t n) const;
+    ROWAN_IF_CALLED void resize(std::size_t n);
 };
 
 /// Rows that a thread sums at a time.
@@ -56,16 +42,16 @@ inline std::size_t rows_per_range(std::size_t row_bytes) { return (std::size_t{2
 /// Sums the pieces of each row, those of one node: the tree over parts. `ends` are those of whole_nodes; without them,
 /// all pieces are of one node. Result rows ascend, and the keys of a row.
 /// requires   the pieces of a row in the order of `in` have ascending keys
-RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
-                     std::span<std::int64_t const> ends = {});
+ROWAN_IF_CALLED RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
+                                     std::span<std::int64_t const> ends = {});
 
 /// Adds up what a rank may: the pieces of parts [first, first + parts.size()) of all `total` parts, one element each,
 /// become those of the nodes that have no other parts.
-RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts, std::int64_t first,
-                      std::int64_t total);
+ROWAN_IF_CALLED RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts,
+                                      std::int64_t first, std::int64_t total);
 
 /// Sums narrowed to elements, in memory that is not lent: row_bytes is that of elements then.
-RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
+ROWAN_IF_CALLED RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in);
 
 /// The rows of a plan, with the sums of their contributions in `value`, widened, as pieces of the part with this
 /// number.
@@ -78,8 +64,8 @@ RowPieces planned_pieces(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value
     out.row_bytes = value.row_size() * sizeof(S);
     RowSums<T> sums(exec, plan, value);
     out.resize(plan.rows().size());
-    std::ranges::copy(plan.rows(), out.rows.begin());
-    std::ranges::fill(out.keys, number);
+    std::copy(plan.rows().begin(), plan.rows().end(), out.rows.begin());
+    std::fill(out.keys.begin(), out.keys.end(), number);
     sums.run([](std::size_t) {},
              [to = out.bytes.data(), bytes = out.row_bytes](std::size_t k, S const* sum) {
                  if (bytes != 0) std::memcpy(to + k * bytes, sum, bytes);
@@ -113,7 +99,7 @@ RowPieces part_pieces(Cpu exec, SelectedRows<T> const& part, std::int64_t number
 template <class T>
 SelectedRows<T> rows_of_pieces(RowPieces&& in) {
     auto rows = Tensor<std::int64_t>::from_shape({in.rows.size()});
-    std::ranges::copy(in.rows, rows.data());
+    std::copy(in.rows.begin(), in.rows.end(), rows.data());
     in.shape[0] = in.rows.size();
     auto* const elements = reinterpret_cast<T*>(in.bytes.data());
     bool const none = in.bytes.empty();

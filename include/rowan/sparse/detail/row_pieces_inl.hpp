@@ -11,10 +11,21 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::size_t RowPieces::checked_row_bytes(std::size_t n) const {
+ROWAN_CALLED_FUNCTION RowPieces RowPieces::like() const {
+    RowPieces none;
+    none.height = height;
+    none.shape = shape;
+    none.row_bytes = row_bytes;
+    return none;
+}
+
+ROWAN_CALLED_FUNCTION void RowPieces::resize(std::size_t n) {
+    rows.resize(n);
+    keys.resize(n);
     if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
         throw ShapeError("rows", std::to_string(n), "fewer: their size in bytes exceeds 2^63 - 1");
-    return n * row_bytes;
+    bytes = Storage<std::byte>(n * row_bytes);
+    lent = false;
 }
 
 /// All pieces as one list.
@@ -22,7 +33,7 @@ struct PieceList {
     std::vector<std::int64_t> rows, keys;
     std::vector<std::byte const*> at;
 
-    explicit PieceList(std::span<RowPieces const> in) {
+    ROWAN_IF_CALLED explicit PieceList(std::span<RowPieces const> in) {
         std::size_t n = 0;
         for (auto const& p : in) n += p.rows.size();
         rows.reserve(n);
@@ -36,18 +47,16 @@ struct PieceList {
     }
 };
 
-ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
-                                    std::span<std::int64_t const> ends) {
+ROWAN_CALLED_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span<RowPieces const> in,
+                                           std::span<std::int64_t const> ends) {
     auto out = in[0].like();
     PieceList const list(in);
     RowPlan<> const plan(exec, list.rows, in[0].height);
     std::size_t const rows = plan.rows().size(), width = out.row_bytes / type.sum_bytes;
-    std::int64_t const last_key = list.keys.empty() ? 0 : *std::ranges::max_element(list.keys);
+    std::int64_t const last_key = list.keys.empty() ? 0 : *std::max_element(list.keys.begin(), list.keys.end());
     auto const piece = [&](std::size_t i) { return static_cast<std::size_t>(plan.positions()[i]); };
     auto const begin_of = [&](std::size_t k) { return static_cast<std::size_t>(plan.offsets()[k]); };
-    auto const each = [&](auto const& f) {
-        parallel_work(exec, list.rows.size() * width, rows, rows_per_range(out.row_bytes), f);
-    };
+    std::size_t const work = list.rows.size() * width, grain = rows_per_range(out.row_bytes);
     // The end of the pieces that are of the node of piece i.
     auto const end_of_node = [&](std::size_t i, std::size_t end) {
         if (ends.size() <= 1) return end;
@@ -60,7 +69,7 @@ ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span
     if (ends.size() <= 1) {
         std::iota(first.begin(), first.end(), std::size_t{0});
     } else {
-        each([&](std::size_t begin, std::size_t end) {
+        parallel_work(exec, work, rows, grain, [&](std::size_t begin, std::size_t end) {
             for (std::size_t k = begin; k < end; ++k) {
                 for (std::size_t i = begin_of(k); i < begin_of(k + 1); i = end_of_node(i, begin_of(k + 1)))
                     ++first[k + 1];
@@ -69,7 +78,7 @@ ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span
         std::partial_sum(first.begin(), first.end(), first.begin());
     }
     out.resize(first.back());
-    each([&](std::size_t begin, std::size_t end) {
+    parallel_work(exec, work, rows, grain, [&](std::size_t begin, std::size_t end) {
         TreeSum sum(type, width, last_key);
         for (std::size_t k = begin; k < end; ++k) {
             std::size_t to = first[k];
@@ -86,14 +95,14 @@ ROWAN_FUNCTION RowPieces sum_pieces(Cpu exec, ElementSums const& type, std::span
     return out;
 }
 
-ROWAN_FUNCTION RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts,
-                                     std::int64_t first, std::int64_t total) {
+ROWAN_CALLED_FUNCTION RowPieces node_pieces(Cpu exec, ElementSums const& type, std::vector<RowPieces>&& parts,
+                                            std::int64_t first, std::int64_t total) {
     if (parts.size() == 1) return std::move(parts[0]);
     std::int64_t const end = first + static_cast<std::int64_t>(parts.size());
     return sum_pieces(exec, type, parts, whole_nodes(first, end, total));
 }
 
-ROWAN_FUNCTION RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in) {
+ROWAN_CALLED_FUNCTION RowPieces narrow_pieces(Cpu exec, ElementSums const& type, RowPieces&& in) {
     if (type.narrow == nullptr && !in.lent) return std::move(in);
     std::size_t const width = in.row_bytes / type.sum_bytes, n = in.rows.size() * width;
     Storage<std::byte> bytes(n * type.bytes);

@@ -32,16 +32,6 @@ struct ListedRows {
     std::int64_t const* wide;  // the list, in one of two types
     std::int32_t const* narrow;
 
-    static ListedRows of(std::byte const* base, std::size_t bytes, Ids<> const& ids) {
-        ListedRows rows{base, bytes, nullptr, nullptr};
-        ids.visit([&](auto list) {
-            if constexpr (sizeof list[0] == 8)
-                rows.wide = list.data();
-            else
-                rows.narrow = list.data();
-        });
-        return rows;
-    }
     ROWAN_INLINE std::byte const* operator()(std::size_t i) const {
         if (wide != nullptr) i = static_cast<std::size_t>(wide[i]);
         if (narrow != nullptr) i = static_cast<std::size_t>(narrow[i]);

@@ -1,7 +1,6 @@
 // rowan/sparse/detail/summed_rows.hpp: SummedRows, adds the sums of duplicate rows to a table and rounds each element once.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/on_device.hpp>
@@ -34,16 +33,7 @@ inline constexpr std::size_t most_as_merged = std::is_integral_v<T> ? any_number
 /// Whether no row occurs more than `most` times.
 /// requires   most at most 64 or any_number; ids in [0, height)
 /// cost     for more than `most` ids one byte per row of the table
-inline bool at_most(Ids<> const& ids, std::int64_t height, std::size_t most) {
-    if (ids.size() <= most) return true;
-    Buffer<std::uint8_t> times(static_cast<std::size_t>(height), std::uint8_t{0});
-    return ids.visit([&](auto list) {
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            if (++times[static_cast<std::size_t>(list[i])] > most) return false;
-        }
-        return true;
-    });
-}
+ROWAN_IF_CALLED bool at_most(Ids<> const& ids, std::int64_t height, std::size_t most);
 
 /// table[row] += the sum of its contributions in the order of merge, narrowed once. The Thrust specialization is in
 /// rowan/thrust/sparse/scatter_add.hpp.
@@ -83,3 +73,5 @@ void add_sums(D const& exec, Tensor<T, D>& table, SelectedRows<U, D> const& g, s
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/sparse/detail/summed_rows_inl.hpp>

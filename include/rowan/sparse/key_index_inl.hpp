@@ -1,0 +1,363 @@
+// rowan/sparse/key_index_inl.hpp: definitions of rowan/sparse/key_index.hpp.
+#pragma once
+
+#include <rowan/sparse/key_index.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
+#include <rowan/sparse/detail/key_map.hpp>
+#include <rowan/sparse/detail/key_sightings.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// What keys have.
+template <key_type Key>
+struct KeyIndex<Key>::Rows {
+    explicit Rows(KeyIndexOptions const& options)
+        : map(options.hash_seed, options.default_row), seen(options.hash_seed) {}
+
+    Tensor<std::int64_t> insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                                std::int64_t const* times, std::vector<std::int64_t>& inserted,
+                                detail::Commit const& commit);
+    void record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                std::span<std::int64_t const> added);
+    template <class Leaves>
+    std::vector<std::int64_t> evict(char const* function, KeyIndexOptions const& options, Leaves const& leaves);
+    std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
+    void check_used(std::int64_t row) const;
+    static void check_lengths(Keys<Key> const& keys);
+    static void check_recorded(char const* function, KeyIndexOptions const& options);
+
+    detail::KeyMap<Key> map;
+    detail::KeySightings<Key> seen;  // keys that have no row yet
+    detail::Buffer<KeyUses> uses;    // by row
+    bool mostly_new = false;         // most keys of the last batch were: the next one's are not searched for first
+};
+
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options) : options_(options), rows_(std::make_unique<Rows>(options)) {
+    if (options.capacity < 0) throw ValueError("capacity", options.capacity, "0 or more");
+    if (options.sightings < 0) throw ValueError("sightings", options.sightings, "0 or more");
+    if (!(options.probability >= 0 && options.probability <= 1))
+        throw ValueError("probability", options.probability, "in [0, 1]");
+}
+
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndex const& other)
+    : options_(other.options_), step_(other.step_), rows_(std::make_unique<Rows>(*other.rows_)) {}
+template <key_type Key>
+KeyIndex<Key>::KeyIndex(KeyIndex&& other) noexcept = default;
+template <key_type Key>
+KeyIndex<Key>& KeyIndex<Key>::operator=(KeyIndex const& other) {
+    return *this = KeyIndex(other);
+}
+template <key_type Key>
+KeyIndex<Key>& KeyIndex<Key>::operator=(KeyIndex&& other) noexcept = default;
+template <key_type Key>
+KeyIndex<Key>::~KeyIndex() = default;
+
+template <key_type Key>
+std::size_t KeyIndex<Key>::size() const noexcept {
+    return rows_->map.size();
+}
+
+template <key_type Key>
+std::int64_t KeyIndex<Key>::height() const noexcept {
+    return rows_->map.height();
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::int64_t const none = options_.default_row ? 0 : -1;
+    detail::KeyIndexAccess::for_keys(exec, keys.size(), [&](std::size_t begin, std::size_t end) {
+        rows_->map.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row < 0 ? none : row; });
+    });
+    return rows;
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
+    return rows_->insert(exec, options_, step_, keys, nullptr, inserted, {});
+}
+
+template <key_type Key>
+Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
+                                                 Keys<Key> const& keys, std::int64_t const* times,
+                                                 std::vector<std::int64_t>& inserted, detail::Commit const& commit) {
+    std::size_t const n = keys.size();
+    check_lengths(keys);
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::size_t const before = inserted.size();
+    auto const add = [&](detail::KeyPositions positions) {
+        if (options.record_uses) detail::grow_to(uses, static_cast<std::size_t>(map.height()) + positions.size);
+        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted, commit);
+    };
+    if (options.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new)) {
+        add({n});
+    } else {
+        detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
+            map.find_each(keys, begin, end, [=](std::size_t i, std::int64_t row) { to[i] = row; });
+        });
+        detail::Buffer<std::size_t> missing;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (to[i] < 0) missing.push_back(i);
+        }
+        if (options.sightings == 1) {
+            add({missing.size(), missing.data()});
+        } else if (missing.empty()) {
+            add({0});
+        } else {
+            seen.count(exec, keys, times, missing, options, step, [&](std::span<std::size_t const> admitted) {
+                add({admitted.size(), admitted.data()});
+            });
+        }
+    }
+    mostly_new = inserted.size() - before > n / 2;
+    if (options.record_uses) record(exec, step, rows, times, std::span(inserted).subspan(before));
+    if (options.default_row) {
+        for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
+    }
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows,
+                                 std::int64_t const* times, std::span<std::int64_t const> added) {
+    uses.resize(static_cast<std::size_t>(map.height()));
+    for (std::int64_t const row : added) uses[static_cast<std::size_t>(row)] = {};
+    constexpr std::size_t ahead = 16;
+    constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+        std::int64_t const* const row = rows.data();
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end && row[i + ahead] >= 0)
+                __builtin_prefetch(&uses[static_cast<std::size_t>(row[i + ahead])], 1);
+            if (row[i] < 0) continue;
+            KeyUses& used = uses[static_cast<std::size_t>(row[i])];
+            std::int64_t const n = times == nullptr ? 1 : times[i];
+            if (std::atomic_ref(used.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
+                std::atomic_ref(used.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
+            std::atomic_ref(used.step).store(step, std::memory_order_relaxed);
+        }
+    });
+}
+
+template <key_type Key>
+Key KeyIndex<Key>::key(std::int64_t row) const {
+    rows_->check_used(row);
+    return rows_->map.key(row);
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::rows() const {
+    return rows_->map.rows();
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::keys() const {
+    return rows_->keys_of(rows());
+}
+
+template <key_type Key>
+std::vector<Key> KeyIndex<Key>::Rows::keys_of(std::span<std::int64_t const> rows) const {
+    std::vector<Key> keys;
+    keys.reserve(rows.size());
+    for (std::int64_t const row : rows) keys.push_back(map.key(row));
+    return keys;
+}
+
+template <key_type Key>
+KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
+    Rows::check_recorded("uses", options_);
+    rows_->check_used(row);
+    return rows_->uses[static_cast<std::size_t>(row)];
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    auto const leaving = rows_->seen.unused(since);
+    auto rows = rows_->evict("evict_unused", options_, [=](KeyUses const& uses) { return uses.step < since; });
+    rows_->seen.remove(leaving);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    return rows_->evict("evict_rare", options_, [=](KeyUses const& uses) { return uses.count < count; });
+}
+
+template <key_type Key>
+template <class Leaves>
+std::vector<std::int64_t> KeyIndex<Key>::Rows::evict(char const* function, KeyIndexOptions const& options,
+                                                     Leaves const& leaves) {
+    check_recorded(function, options);
+    auto rows = map.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return !leaves(uses[static_cast<std::size_t>(row)]); });
+    map.reserve_free(rows.size());
+    map.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    std::vector<std::int64_t> rows;
+    rows_->map.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
+        if (row >= 0) rows.push_back(row);
+    });
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    rows_->map.reserve_free(rows.size());
+    rows_->map.erase(rows);
+    return rows;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::reserve(std::size_t keys) {
+    rows_->map.reserve(keys);
+}
+
+template <key_type Key>
+KeyIndexStatistics KeyIndex<Key>::statistics() const {
+    auto const& slots = rows_->map.slots();
+    return {.keys = size(),
+            .seen = rows_->seen.size(),
+            .slots = slots.size(),
+            .load = static_cast<double>(size()) / static_cast<double>(slots.size()),
+            .longest_probe = slots.longest_probe(),
+            .bytes = rows_->map.bytes() + rows_->seen.bytes() + rows_->uses.capacity() * sizeof(KeyUses)};
+}
+
+template <key_type Key>
+KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
+    c.keys = rows_->keys_of(c.rows);
+    if (options_.record_uses) {
+        for (std::int64_t const row : c.rows) c.uses.push_back(rows_->uses[static_cast<std::size_t>(row)]);
+    }
+    rows_->seen.list(c.seen, c.sightings);
+    return c;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    auto const& c = contents;
+    auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
+        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+    };
+    same_size("rows.size()", c.rows.size(), c.keys.size());
+    if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
+    same_size("sightings.size()", c.sightings.size(), c.seen.size());
+    if (std::cmp_greater(c.keys.size(), options_.capacity))
+        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+    std::int64_t const least = options_.default_row;
+    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    detail::check_ascending("rows", c.rows, least, c.height);
+    for (std::size_t i = 0; i < c.sightings.size(); ++i) {
+        if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
+    }
+    Rows::check_lengths(c.keys);
+    Rows::check_lengths(c.seen);
+    std::uint64_t const hash_seed = random_hash_seed();
+    detail::KeyMap<Key> map(hash_seed, options_.default_row);
+    map.fill(c.keys, c.rows, c.height);
+    Keys<Key> const waiting = c.seen;
+    map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
+        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+    });
+    detail::KeySightings<Key> seen(hash_seed);
+    seen.fill(c.seen, c.sightings);
+    detail::Buffer<KeyUses> uses;
+    if (options_.record_uses) {
+        uses.resize(static_cast<std::size_t>(c.height));
+        for (std::size_t i = 0; i < c.rows.size(); ++i) {
+            auto& to = uses[static_cast<std::size_t>(c.rows[i])] = c.uses[i];
+            if (to.count < 0) to.count = std::numeric_limits<std::int64_t>::max();  // it has wrapped
+        }
+    }
+    rows_->map = std::move(map);
+    rows_->seen = std::move(seen);
+    rows_->uses = std::move(uses);
+    step_ = c.step;
+    options_.hash_seed = hash_seed;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::check_lengths(Keys<Key> const& keys) {
+    if constexpr (std::same_as<Key, std::string>) {
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (keys[i].size() > longest_key)
+                throw IndexError(
+                    "keys", i,
+                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
+        }
+    }
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::check_used(std::int64_t row) const {
+    if (!map.has(row)) throw IndexError("row", IndexError::no_position, row, "is not the row of a key");
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::check_recorded(char const* function, KeyIndexOptions const& options) {
+    if (!options.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+}
+
+namespace detail {
+
+template <class Key>
+Key const& KeyIndexAccess::key(KeyIndex<Key> const& index, std::int64_t row) {
+    return index.rows_->map.key(row);
+}
+
+template <class Key>
+KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row) {
+    return index.rows_->uses[static_cast<std::size_t>(row)];
+}
+
+template <class Key>
+Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys,
+                                            std::int64_t const* times, std::vector<std::int64_t>& inserted,
+                                            Commit const& commit) {
+    return index.rows_->insert(exec, index.options_, index.step_, keys, times, inserted, commit);
+}
+
+ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::int64_t>&, Cpu, Keys<std::int64_t> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
+ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::uint64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::uint64_t>&, Cpu, Keys<std::uint64_t> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
+ROWAN_TEMPLATE(std::string const& KeyIndexAccess::key(KeyIndex<std::string> const&, std::int64_t))
+ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::string> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::string>&, Cpu, Keys<std::string> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
+
+}  // namespace detail
+
+ROWAN_TEMPLATE(class KeyIndex<std::int64_t>)
+ROWAN_TEMPLATE(class KeyIndex<std::uint64_t>)
+ROWAN_TEMPLATE(class KeyIndex<std::string>)
+
+}  // namespace rowan::inline v0
+
+#endif
