@@ -92,9 +92,12 @@ void divide_sums(Cpu exec, std::size_t n, double divisor, std::byte* sums) {
     });
 }
 
+template <class T>
+struct CanSumGradients {};
+
 template <class T, class Device>
-constexpr GradientSums gradient_sums() {
-    return {element_sums<T>(),
+GradientSums const& gradient_sums() {
+    static constexpr GradientSums all{element_sums<T>(),
             &weighed_dense<T>,
             &weighed_rows<T>,
             &divide_sums<T>,
@@ -110,6 +113,10 @@ constexpr GradientSums gradient_sums() {
                 value.set(to_device(exec.or_default<Device>(), rows));
                 return value;
             }};
+    return all;
 }
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<float, Cpu>())
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<double, Cpu>())
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<bfloat16, Cpu>())
 
 }  // namespace rowan::inline v0::detail
