@@ -34,8 +34,8 @@ struct OpenCond {
     std::array<Scope*, 2> scopes;  // of the branches
 };
 
-/// Makes a block within the default scope, with an empty scope for each branch.
-ROWAN_IF_CALLED OpenCond open_cond(Variable& condition);
+/// Makes a block within `outside`, with an empty scope for each branch.
+ROWAN_IF_CALLED OpenCond open_cond(Scope& outside, Variable& condition);
 
 /// Sets the results of a branch.
 ROWAN_IF_CALLED void end_branch(OpenCond& open, std::size_t branch, std::span<Variable* const> results);
@@ -66,7 +66,7 @@ namespace rowan::inline v0::layer {
 template <class Device, class Then, class Otherwise>
 auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const& otherwise) {
     namespace d = rowan::detail;
-    auto open = d::open_cond(*condition);
+    auto open = d::open_cond(default_scope(), *condition);
     d::WithdrawnScope refused[]{{open.scopes[0]}, {open.scopes[1]}};
     auto const build = [&](std::size_t b, auto const& branch) {
         ScopeGuard const guard(*open.scopes[b]);

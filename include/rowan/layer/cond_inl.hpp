@@ -18,10 +18,9 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenCond open_cond(Variable& condition) {
+ROWAN_CALLED_FUNCTION OpenCond open_cond(Scope& outside, Variable& condition) {
     if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
         throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
-    Scope& outside = default_scope();
     auto block = std::make_shared<CondBlock>();
     std::array<Scope*, 2> scopes{};
     for (std::size_t b = 0; b < 2; ++b) {

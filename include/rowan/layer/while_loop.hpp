@@ -99,9 +99,10 @@ struct OpenLoop {
     std::vector<Variable*> before;  // the states before an iteration, in that scope
 };
 
-/// Makes a loop with these initial states, within the default scope. The states of an iteration are variables of the
+/// Makes a loop with these initial states, within `outside`. The states of an iteration are variables of the
 /// loop's own scope.
-ROWAN_IF_CALLED OpenLoop open_loop(std::span<Variable* const> first, layer::WhileOptions const& options);
+ROWAN_IF_CALLED OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
+                                   layer::WhileOptions const& options);
 
 /// Adds the loop, of which the condition and the states after an iteration are known.
 ROWAN_IF_CALLED Operator& close_loop(OpenLoop& open, std::span<Variable* const> first, Variable& condition,
@@ -142,7 +143,7 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
     using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
     auto const inputs = d::variables_of(first);
-    auto open = d::open_loop(inputs, options);
+    auto open = d::open_loop(default_scope(), inputs, options);
     d::WithdrawnScope refused{&open.scope};
     auto const [holds, after] = [&] {
         ScopeGuard const guard(open.scope);

@@ -18,10 +18,10 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenLoop open_loop(std::span<Variable* const> first, layer::WhileOptions const& options) {
+ROWAN_CALLED_FUNCTION OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
+                                         layer::WhileOptions const& options) {
     if (options.max_iterations < 0)
         throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
-    Scope& outside = default_scope();
     auto block = std::make_shared<WhileBlock>();
     block->max_iterations = options.max_iterations;
     block->scope = std::make_unique<Scope>(outside);

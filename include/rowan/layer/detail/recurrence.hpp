@@ -40,17 +40,17 @@ struct OpenRecurrence {
     std::vector<Variable*> before;  // the states before a step
 };
 
-/// Makes a block with a scope within the default scope, for the steps of the sequences of x: it has the input of a step
+/// Makes a block with a scope within `outside`, for the steps of the sequences of x: it has the input of a step
 /// and the states before it.
 /// errors   ShapeError if x has no levels, or an initial state is not a matrix; TypeError if its element type is not that
 ///          of `state`; ValueError if x does not have that level, or a memory has no size, or both a size and an initial
 ///          state
-ROWAN_IF_CALLED OpenRecurrence open_recurrence(Variable& x, std::span<layer::Memory const> memories,
+ROWAN_IF_CALLED OpenRecurrence open_recurrence(Scope& outside, Variable& x, std::span<layer::Memory const> memories,
                                                layer::RnnOptions const& options, VarSpec const& state);
 
 /// How the parts of a batch run on a device.
 struct DeviceParts {
-    bool runs_whole;
+    bool runs_whole;  // see detail::runs_whole
     void (*for_parts)(AnyExec exec, std::size_t parts, std::size_t work,
                       std::function<void(std::size_t, AnyExec)> const& f);
 };
@@ -86,7 +86,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
                                          layer::RnnOptions const& options, F const& step) {
     using layer::Var;
     check_step<F const&, Var<T, Device>, std::vector<Var<R, Device>>&, layer::Step<R, Device>>();
-    auto open = open_recurrence(*x, memories, options, tensor_spec<R>({}));
+    auto open = open_recurrence(default_scope(), *x, memories, options, tensor_spec<R>({}));
     WithdrawnScope refused{&open.step};
     layer::Step<R, Device> const made = [&] {
         ScopeGuard const guard(open.step);

@@ -66,9 +66,9 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::
     return before;
 }
 
-ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Variable& x, std::span<layer::Memory const> memories,
+ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x,
+                                                     std::span<layer::Memory const> memories,
                                                      layer::RnnOptions const& options, VarSpec const& state) {
-    Scope& outside = default_scope();
     auto block = new_rnn_block(outside, x.spec(), options);
     std::vector<Variable*> inputs{&x};
     auto before = add_memories(*block, memories, state, inputs);
