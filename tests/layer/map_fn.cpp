@@ -1,4 +1,5 @@
 // tests/layer/map_fn.cpp
+#include <rowan/graph/rnn.hpp>
 #include <rowan/layer/map_fn.hpp>
 
 #include "layer/check_net.hpp"

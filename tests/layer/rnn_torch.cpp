@@ -5,6 +5,7 @@
 #include "catch.hpp"
 
 #include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/loss.hpp>
