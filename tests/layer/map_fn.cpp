@@ -1,9 +1,9 @@
 // tests/layer/map_fn.cpp
-#include <rowan/graph/rnn.hpp>
 #include <rowan/layer/map_fn.hpp>
 
 #include "layer/check_net.hpp"
 
+#include <rowan/graph/rnn.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>

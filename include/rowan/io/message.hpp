@@ -159,15 +159,7 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
 }
 
 /// Appends field 2^29 - 1, which no message has, with `count` zeros, unless count is 0.
-inline void append_padding(std::vector<std::byte>& bytes, std::size_t count) {
-    if (count == 0) return;
-    pb_byte_t head[15];
-    pb_ostream_t out = pb_ostream_from_buffer(head, sizeof head);
-    if (!pb_encode_tag(&out, PB_WT_STRING, (1U << 29) - 1) || !pb_encode_varint(&out, count)) throw std::bad_alloc();
-    auto const written = std::as_bytes(std::span(head, out.bytes_written));
-    bytes.insert(bytes.end(), written.begin(), written.end());
-    bytes.resize(bytes.size() + count);
-}
+ROWAN_IF_CALLED void append_padding(std::vector<std::byte>& bytes, std::size_t count);
 
 }  // namespace detail
 
@@ -212,3 +204,5 @@ std::vector<std::byte> encode(Desc const& desc, std::int64_t more_memory = 0) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/message_inl.hpp>

@@ -41,34 +41,12 @@ struct message_rules<OpDesc::Var> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) { tag == 1 ? v.name() : v.name_or_none(); }
 };
 
-/// errors   FormatError if two elements of `list` have the same name
-template <class T>
-void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t offset, std::string const& path) {
-    std::vector<T const*> sorted;
-    sorted.reserve(list.size());
-    for (T const& x : list) sorted.push_back(&x);
-    auto const order = [&](T const* a, T const* b) { return std::tie(a->*name, a) < std::tie(b->*name, b); };
-    std::sort(sorted.begin(), sorted.end(), order);
-    T const* repeated = nullptr;  // the first in the list
-    for (std::size_t i = 1; i < sorted.size(); ++i) {
-        if (sorted[i - 1]->*name == sorted[i]->*name && (repeated == nullptr || sorted[i] < repeated))
-            repeated = sorted[i];
-    }
-    if (repeated == nullptr) return;
-    throw FormatError(offset, path + "[" + std::to_string(repeated - list.data()) + "]",
-                      "repeats the name \"" + repeated->*name + "\"");
-}
-
 template <>
 struct message_rules<OpDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 3) v.name();
     }
-    static void whole(OpDesc const& op, std::uint64_t offset, std::string const& path) {
-        check_names(op.inputs, &OpDesc::Var::parameter, offset, path + ".inputs");
-        check_names(op.outputs, &OpDesc::Var::parameter, offset, path + ".outputs");
-        check_names(op.attrs, &Attribute::name, offset, path + ".attrs");
-    }
+    ROWAN_IF_CALLED static void whole(OpDesc const& op, std::uint64_t offset, std::string const& path);
 };
 
 #define ROWAN_FIELDS(X, T)               \

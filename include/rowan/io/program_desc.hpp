@@ -48,50 +48,12 @@ namespace detail {
 
 template <>
 struct message_rules<BlockDesc> : NoRules {
-    static void whole(BlockDesc const& block, std::uint64_t offset, std::string const& path) {
-        check_names(block.vars, &VarDesc::name, offset, path + ".vars");
-        for (std::size_t i = 0; i < block.ops.size(); ++i) {
-            message_rules<OpDesc>::whole(block.ops[i], offset, path + ".ops[" + std::to_string(i) + "]");
-        }
-    }
+    ROWAN_IF_CALLED static void whole(BlockDesc const& block, std::uint64_t offset, std::string const& path);
 };
 
 template <>
 struct message_rules<ProgramDesc> : NoRules {
-    static void whole(ProgramDesc const& program, std::uint64_t offset, std::string const& path) {
-        auto const count = static_cast<std::int64_t>(program.blocks.size());
-        std::vector<std::size_t> depth(program.blocks.size(), 1);
-        for (std::size_t b = 0; b < depth.size(); ++b) {
-            auto const& block = program.blocks[b];
-            std::string const at = path + ".blocks[" + std::to_string(b) + "]";
-            auto const expect = [&](std::string const& field, std::int64_t value, std::int64_t low, std::int64_t end) {
-                if (value >= low && value < end) return;
-                throw FormatError(offset, at + field,
-                                  "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
-                                      std::to_string(end) + ")");
-            };
-            auto const self = static_cast<std::int64_t>(b);
-            expect(".idx", block.idx, self, self + 1);
-            expect(".parent_idx", block.parent_idx, b == 0 ? -1 : 0, self);
-            expect(".forward_block_idx", block.forward_block_idx, -1, count);
-            if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
-            if (depth[b] > ProgramDesc::max_depth) {
-                throw FormatError(offset, at,
-                                  "is in " + std::to_string(depth[b] - 1) + " enclosing blocks, expected fewer than " +
-                                      std::to_string(ProgramDesc::max_depth));
-            }
-            message_rules<BlockDesc>::whole(block, offset, at);
-            for (std::size_t i = 0; i < block.ops.size(); ++i) {
-                for (Attribute const& a : block.ops[i].attrs) {
-                    for (BlockIndex const inner : blocks_of(a)) {
-                        expect(".ops[" + std::to_string(i) + "].attrs." + a.name, inner.value, self + 1, count);
-                        auto& its = depth[static_cast<std::size_t>(inner.value)];
-                        its = std::max(its, depth[b] + 1);
-                    }
-                }
-            }
-        }
-    }
+    ROWAN_IF_CALLED static void whole(ProgramDesc const& program, std::uint64_t offset, std::string const& path);
 };
 
 #define ROWAN_FIELDS(X, T)               \
