@@ -91,8 +91,8 @@ struct CheckpointPlan {
     ROWAN_IF_CALLED void write_to(ElementPieces const& pieces,
                                   std::function<void(std::span<std::byte const>)> const& write) const;
 };
-ROWAN_IF_CALLED CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
-                                               ElementPieces const& pieces);
+ROWAN_IF_CALLED CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const& checkpoint,
+                                               std::optional<std::uint64_t> base, ElementPieces const& pieces);
 
 /// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id. The elements are those of the
 /// entries, or as many that `pieces` gives, which is called twice for each variable. The old file is kept as `keep`, a

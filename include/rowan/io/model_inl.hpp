@@ -137,8 +137,7 @@ ROWAN_CALLED_FUNCTION Parameters load_into_net(AnyExec exec, Cpu host, Variable&
     }
     Parameters parameters;
     for (auto const& [name, v] : expected) {
-        if (!file.has(name))
-            of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
+        if (!file.has(name)) of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
         parameters.set(v->name(), load_parameter(exec, file, name, *v));
     }
     return parameters;
@@ -147,8 +146,7 @@ ROWAN_CALLED_FUNCTION Parameters load_into_net(AnyExec exec, Cpu host, Variable&
 ROWAN_CALLED_FUNCTION void name_net(Variable& predict) { name_variables(trace(std::array{&predict})); }
 
 ROWAN_CALLED_FUNCTION void add_parameters(Checkpoint& model, Variable& predict, Parameters const& parameters) {
-    for (auto const& [name, v] : parameters_of(predict))
-        model.add(name, entry_of(name, whole_value(*v, parameters)));
+    for (auto const& [name, v] : parameters_of(predict)) model.add(name, entry_of(name, whole_value(*v, parameters)));
 }
 
 ROWAN_CALLED_FUNCTION void check_result(LoadedNet const& net, std::string const& path, VarSpec const& result) {

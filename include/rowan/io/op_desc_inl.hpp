@@ -30,7 +30,8 @@ void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t
                       "repeats the name \"" + repeated->*name + "\"");
 }
 
-ROWAN_CALLED_FUNCTION void message_rules<OpDesc>::whole(OpDesc const& op, std::uint64_t offset, std::string const& path) {
+ROWAN_CALLED_FUNCTION void message_rules<OpDesc>::whole(OpDesc const& op, std::uint64_t offset,
+                                                        std::string const& path) {
     check_names(op.inputs, &OpDesc::Var::parameter, offset, path + ".inputs");
     check_names(op.outputs, &OpDesc::Var::parameter, offset, path + ".outputs");
     check_names(op.attrs, &Attribute::name, offset, path + ".attrs");

@@ -12,14 +12,16 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void message_rules<BlockDesc>::whole(BlockDesc const& block, std::uint64_t offset, std::string const& path) {
+ROWAN_CALLED_FUNCTION void message_rules<BlockDesc>::whole(BlockDesc const& block, std::uint64_t offset,
+                                                           std::string const& path) {
     check_names(block.vars, &VarDesc::name, offset, path + ".vars");
     for (std::size_t i = 0; i < block.ops.size(); ++i) {
         message_rules<OpDesc>::whole(block.ops[i], offset, path + ".ops[" + std::to_string(i) + "]");
     }
 }
 
-ROWAN_CALLED_FUNCTION void message_rules<ProgramDesc>::whole(ProgramDesc const& program, std::uint64_t offset, std::string const& path) {
+ROWAN_CALLED_FUNCTION void message_rules<ProgramDesc>::whole(ProgramDesc const& program, std::uint64_t offset,
+                                                             std::string const& path) {
     auto const count = static_cast<std::int64_t>(program.blocks.size());
     std::vector<std::size_t> depth(program.blocks.size(), 1);
     for (std::size_t b = 0; b < depth.size(); ++b) {

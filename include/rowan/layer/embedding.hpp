@@ -187,8 +187,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
                   "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     namespace d = rowan::detail;
     LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
-    return d::read_new_table<T, Device>(
-        options, {kernel_of<lookup_table_op, Device, T, I>::value, *ids, d::owned(lookup)});
+    return d::read_new_table<T, Device>(options,
+                                        {kernel_of<lookup_table_op, Device, T, I>::value, *ids, d::owned(lookup)});
 }
 
 // Mistakes, which do not compile.

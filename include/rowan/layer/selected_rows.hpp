@@ -81,7 +81,8 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
 }
 
 ROWAN_TEMPLATE(Var<float> selected_rows(std::vector<std::int64_t>, Dims const&, Initializer const&, std::string const&))
-ROWAN_TEMPLATE(Var<double> selected_rows(std::vector<std::int64_t>, Dims const&, Initializer const&, std::string const&))
+ROWAN_TEMPLATE(Var<double> selected_rows(std::vector<std::int64_t>, Dims const&, Initializer const&,
+                                         std::string const&))
 
 }  // namespace rowan::inline v0::layer
 

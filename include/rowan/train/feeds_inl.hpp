@@ -41,9 +41,7 @@ ROWAN_FUNCTION void Feeds::insert(value_type const& value) {
         throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
 }
 
-ROWAN_CALLED_FUNCTION void Feeds::emplace(std::string name, Feed value) {
-    insert({std::move(name), std::move(value)});
-}
+ROWAN_CALLED_FUNCTION void Feeds::emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
 
 }  // namespace rowan::inline v0
 

@@ -22,8 +22,9 @@ namespace rowan::inline v0::detail {
 ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradient const& g,
                                          std::string const& expected);
 ROWAN_CALLED_FUNCTION void refuse(ClipKinds const& kinds, ParameterGradient const& g, std::string const& expected) {
-    throw TypeError(std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
-                    dtype_text(g.gradient->spec().dtype), expected);
+    throw TypeError(
+        std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
+        dtype_text(g.gradient->spec().dtype), expected);
 }
 
 ROWAN_CALLED_FUNCTION bool AnyGradientClip::given() const noexcept {

@@ -33,7 +33,7 @@ inline constexpr bool has_compiled_sums = std::is_same_v<Device, Cpu> &&
 /// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
-    std::int64_t count() const noexcept { return count_; }      ///< the number of batches that make a step
+    std::int64_t count() const noexcept { return count_; }     ///< the number of batches that make a step
     bool given() const noexcept { return kinds_ != nullptr; }  ///< whether a number was given
 
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.

@@ -24,7 +24,7 @@ struct HeldTrainer;
 ROWAN_IF_CALLED void destroy(HeldTrainer* trainer) noexcept;
 /// What `exec` refers to must outlive the trainer.
 ROWAN_IF_CALLED Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                          Ranks const* ranks, MakeSettings const& settings);
+                                                Ranks const* ranks, MakeSettings const& settings);
 ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
 ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
 ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
@@ -65,9 +65,8 @@ public:
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
-        : exec_(options.exec),
-          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, options.comm.ranks(),
-                                        detail::MakeSettings(options))) {}
+        : exec_(options.exec), trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_,
+                                                             options.comm.ranks(), detail::MakeSettings(options))) {}
     Trainer(Trainer const&) = delete;
     Trainer& operator=(Trainer const&) = delete;
     // A mistake, which does not compile.

@@ -20,7 +20,7 @@ struct HeldTrainer {
 ROWAN_CALLED_FUNCTION void destroy(HeldTrainer* trainer) noexcept { delete trainer; }
 
 ROWAN_CALLED_FUNCTION Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                                Ranks const* ranks, MakeSettings const& settings) {
+                                                      Ranks const* ranks, MakeSettings const& settings) {
     Owner<HeldTrainer> held;
     auto const options = before_agreement(ranks, TrainCall::trainer, [&] {
         held = Owner<HeldTrainer>(new HeldTrainer);

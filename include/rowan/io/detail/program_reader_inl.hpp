@@ -242,7 +242,8 @@ Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op,
     auto const& before = get_attribute<std::vector<VarName>>(op, "before");
     expect_inputs(op, inputs, before.size());
     std::span<Variable* const> const first = std::span(inputs).first(before.size());
-    auto open = open_loop(default_scope(), first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
+    auto open =
+        open_loop(default_scope(), first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
     WithdrawnScope refused{&open.scope};
     Variable* condition = nullptr;
     Variables after;
@@ -274,11 +275,11 @@ Operator& ProgramReader<Device, T...>::read_cond(Frame& outer, OpDesc const& op,
         read_operators(frame);
         end_branch(open, b, list(frame, op, b == 0 ? "then_out" : "else_out"));
     }
-    Operator& made = with_element("cond: gradients", get_attribute<std::int32_t>(op, "data_type"),
-                                  [&]<class R>(std::type_identity<R>) -> Operator& {
-                                      return close_cond(open, *inputs[0], LoopType::of<R, Device>(),
-                                                        &cond_holds<Device>);
-                                  });
+    Operator& made =
+        with_element("cond: gradients", get_attribute<std::int32_t>(op, "data_type"),
+                     [&]<class R>(std::type_identity<R>) -> Operator& {
+                         return close_cond(open, *inputs[0], LoopType::of<R, Device>(), &cond_holds<Device>);
+                     });
     for (auto& scope : refused) scope.scope = nullptr;
     return made;
 }

@@ -55,12 +55,10 @@ struct DeviceParts {
                       std::function<void(std::size_t, AnyExec)> const& f);
 };
 template <class Device>
-void for_parts(AnyExec exec, std::size_t parts, std::size_t work,
-               std::function<void(std::size_t, AnyExec)> const& f) {
+void for_parts(AnyExec exec, std::size_t parts, std::size_t work, std::function<void(std::size_t, AnyExec)> const& f) {
     run_parts(exec.get<Device>(), parts, work, f);
 }
-ROWAN_TEMPLATE(void for_parts<Cpu>(AnyExec, std::size_t, std::size_t,
-                                   std::function<void(std::size_t, AnyExec)> const&))
+ROWAN_TEMPLATE(void for_parts<Cpu>(AnyExec, std::size_t, std::size_t, std::function<void(std::size_t, AnyExec)> const&))
 
 /// Completes the net of a step with its output and the states after it, and adds the operator to the net outside.
 /// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for

@@ -30,8 +30,7 @@ ROWAN_CALLED_FUNCTION void destroy(StepParts* parts) noexcept { delete parts; }
 
 ROWAN_CALLED_FUNCTION std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
 
-ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) 
-    : parts_(new StepParts{.result = result}) {
+ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
     auto& p = *parts_;
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {

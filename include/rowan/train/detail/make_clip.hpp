@@ -93,9 +93,9 @@ AnyGradientClip make_clip(C const& c, dtypes<T...>) {
     kinds->types = dtype_list<T...>();
     kinds->values = option_values(c);
     (kinds->of_one.push_back({dtype<T>::wire,
-                             [c](Scope& scope, std::vector<Variable*> g) {
-                                 return scope.new_op<Op, Device, T>(std::move(g), operator_options(c)).outputs;
-                             }}),
+                              [c](Scope& scope, std::vector<Variable*> g) {
+                                  return scope.new_op<Op, Device, T>(std::move(g), operator_options(c)).outputs;
+                              }}),
      ...);
     if constexpr (clips_mixed_types<Op>) {
         kinds->mixed = [c](Scope& scope, std::vector<Variable*> g) {

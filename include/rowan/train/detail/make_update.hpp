@@ -138,14 +138,14 @@ AnyOptimizer make_optimizer(O const& o, dtypes<T...>) {
     all->types = dtype_list<T...>();
     all->values = option_values(o);
     (all->kinds.push_back({dtype<T>::wire,
-                      [o](Scope& scope, ParameterGradient const& g) {
-                          if constexpr (deferred_optimizer<O> && !std::is_same_v<Device, Cpu>) {
-                              return make_update<T, Device>(o.optimizer, scope, g);
-                          } else {
-                              return make_update<T, Device>(o, scope, g);
-                          }
-                      },
-                      to_dense_unless_lazy<T, Device>(o)}),
+                           [o](Scope& scope, ParameterGradient const& g) {
+                               if constexpr (deferred_optimizer<O> && !std::is_same_v<Device, Cpu>) {
+                                   return make_update<T, Device>(o.optimizer, scope, g);
+                               } else {
+                                   return make_update<T, Device>(o, scope, g);
+                               }
+                           },
+                           to_dense_unless_lazy<T, Device>(o)}),
      ...);
     return AnyOptimizer(std::move(all));
 }
