@@ -98,8 +98,6 @@ std::pair<VariablePtr, Variables> recurrence(VariablePtr const& x, std::vector<G
                                              py::function const& step, rowan::layer::RnnOptions const& options) {
     ScopePtr const outside = default_scope();
     rowan::ScopeGuard const guard(scope_for(*x));
-    auto const block = d::new_rnn_block(*outside, x->spec(), options);
-    d::WithdrawnScope refused{block->scope.get()};
     std::vector<rowan::layer::Memory> memories;
     for (Given const& memory : given) {
         if (auto const* const size = std::get_if<std::int64_t>(&memory)) {
@@ -109,15 +107,15 @@ std::pair<VariablePtr, Variables> recurrence(VariablePtr const& x, std::vector<G
             memories.push_back({.like = rowan::layer::AnyVar(*std::get<VariablePtr>(memory))});
         }
     }
-    std::vector<Variable*> inputs{x.get()};
-    auto const before = d::add_memories(*block, memories, rowan::tensor_spec<R>({}), inputs);
+    auto open = d::open_recurrence(*outside, *x, memories, options, rowan::tensor_spec<R>({}));
+    d::WithdrawnScope refused{&open.step};
     VariablePtr output;
     std::vector<Variable*> after;
     {
-        StepScope const inside(outside, block, *block->scope);
+        StepScope const inside(outside, open.block, open.step);
         Variables states;
-        for (Variable* const v : before) states.push_back(inside.object(*v));
-        py::object const made = step(inside.object(*block->net.x), states);
+        for (Variable* const v : open.before) states.push_back(inside.object(*v));
+        py::object const made = step(inside.object(open.x), states);
         if (!py::isinstance<py::tuple>(made) || py::len(made) != 2)
             throw rowan::TypeError("rnn: what the step returns", py::str(py::type::of(made)),
                                    "a pair of its output and its states");
@@ -127,20 +125,13 @@ std::pair<VariablePtr, Variables> recurrence(VariablePtr const& x, std::vector<G
         output = outputs[0];
         for (VariablePtr const& v : variables_of("rnn: the states after the step", pair[1])) after.push_back(v.get());
     }
-    d::end_step(*block, *output, before, after);
-    block->runs_whole = d::runs_whole<rowan::Cpu>;
-    block->kernels = d::LoopKernels::of<R, rowan::Cpu>();
-    block->for_parts = [](rowan::AnyExec exec, std::size_t parts, std::size_t work,
-                          std::function<void(std::size_t, rowan::AnyExec)> const& f) {
-        d::run_parts(exec.get<rowan::Cpu>(), parts, work, f);
-    };
-    inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
-    Operator& op = outside->new_op(rowan::rnn_kernel, std::move(inputs), block);
-    op.build_backward = [&net = block->net] { net.build_backward(rowan::detail::gradient_kernels<R, rowan::Cpu>()); };
+    Operator& op = d::close_recurrence(open, *output, after, d::LoopType::of<R, rowan::Cpu>(),
+                                       {d::runs_whole<rowan::Cpu>, &d::for_parts<rowan::Cpu>});
+    op.inner_names.clear();  // names of what a step reads are those of the net outside
     refused.scope = nullptr;
     auto results = objects(outside, op.outputs);
-    VariablePtr const all = results[before.size()];
-    results.resize(before.size());
+    VariablePtr const all = results[open.before.size()];
+    results.resize(open.before.size());
     return {all, results};
 }
 
@@ -166,25 +157,26 @@ Variables while_loop(Variables const& first, py::function const& condition, py::
     ScopePtr const outside = default_scope();
     auto const inputs = pointers(first);
     rowan::ScopeGuard const guard(*outside);
-    auto const block = d::begin_loop(*outside, inputs, {.max_iterations = max_iterations});
-    auto& net = block->net;
-    d::WithdrawnScope refused{net.scope};
+    auto open = d::open_loop(*outside, inputs, {.max_iterations = max_iterations});
+    d::WithdrawnScope refused{&open.scope};
+    Variable* holding = nullptr;
+    std::vector<Variable*> ends;
     {
-        StepScope const inside(outside, block, *net.scope);
+        StepScope const inside(outside, open.block, open.scope);
         py::list states;
-        for (auto const& state : net.states) states.append(inside.object(*state.before));
+        for (Variable* const v : open.before) states.append(inside.object(*v));
         auto const holds = variables_of("while_loop: the condition", condition(*states));
         if (holds.size() != 1 || holds[0]->spec().dtype != rowan::dtype<bool>::wire)
             throw rowan::TypeError("while_loop: the condition", "another result", "a variable of bool");
-        net.condition = holds[0].get();
+        holding = holds[0].get();
         auto const after = variables_of("while_loop: the states after an iteration", body(*states));
         if (after.size() != inputs.size())
             throw rowan::ShapeError("while_loop: the number of states after an iteration", std::to_string(after.size()),
                                     std::to_string(inputs.size()));
-        for (std::size_t k = 0; k < after.size(); ++k) net.states[k].after = after[k].get();
+        for (VariablePtr const& v : after) ends.push_back(v.get());
     }
-    Operator& op =
-        *with_gradients(inputs, [&]<class R>() { return &d::finish_loop<R, rowan::Cpu>(*outside, block, inputs); });
+    auto const type = with_gradients(inputs, []<class R>() { return d::LoopType::of<R, rowan::Cpu>(); });
+    Operator& op = d::close_loop(open, inputs, *holding, ends, type, &d::loop_holds<rowan::Cpu>);
     refused.scope = nullptr;
     std::vector<Variable*> const results(op.outputs.begin(),
                                          op.outputs.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
@@ -194,19 +186,19 @@ Variables while_loop(Variables const& first, py::function const& condition, py::
 Variables cond(VariablePtr const& condition, py::function const& then, py::function const& otherwise) {
     ScopePtr const outside = default_scope();
     rowan::ScopeGuard const guard(scope_for(*condition));
-    auto const block = d::begin_cond(*outside, *condition);
-    d::WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    auto open = d::open_cond(*outside, *condition);
+    d::WithdrawnScope refused[]{{open.scopes[0]}, {open.scopes[1]}};
     auto const build = [&](std::size_t b, py::function const& branch) {
-        StepScope const inside(outside, block, *block->branches[b].scope);
+        StepScope const inside(outside, open.block, *open.scopes[b]);
         std::vector<Variable*> results;
         for (VariablePtr const& v : variables_of("cond: the result of a branch", branch())) results.push_back(v.get());
-        d::end_branch(block->branches[b], results);
+        d::end_branch(open, b, results);
         return results;
     };
     auto const results = build(0, then);
     build(1, otherwise);
-    Operator& op = *with_gradients(
-        results, [&]<class R>() { return &d::finish_cond<R, rowan::Cpu>(*outside, block, *condition); });
+    auto const type = with_gradients(results, []<class R>() { return d::LoopType::of<R, rowan::Cpu>(); });
+    Operator& op = d::close_cond(open, *condition, type, &d::cond_holds<rowan::Cpu>);
     for (auto& scope : refused) scope.scope = nullptr;
     return objects(outside, {op.outputs.begin(), op.outputs.begin() + static_cast<std::ptrdiff_t>(results.size())});
 }

@@ -11,8 +11,10 @@
 #include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/op.hpp>
 #include <rowan/train/detail/deferred_op.hpp>
+#include <rowan/train/detail/gradient_sums.hpp>
 #include <rowan/train/detail/make_clip.hpp>
 #include <rowan/train/detail/make_update.hpp>
+#include <rowan/train/detail/train_settings.hpp>
 #endif
 
 #define ROWAN_HAS_OWN_OPERATORS

@@ -2,7 +2,6 @@
 #include <rowan/distributed/self.hpp>
 #include <rowan/distributed/train.hpp>
 #include <rowan/distributed/train_checkpoint.hpp>
-#include <rowan/io/detail/write_checkpoint.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/train/detail/train_position.hpp>
 #include <rowan/train/optimizers.hpp>

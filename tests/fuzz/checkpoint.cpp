@@ -1,7 +1,6 @@
 // tests/fuzz/checkpoint.cpp: reads bytes as a checkpoint, unchanged and with valid checksums. A loaded checkpoint is
 // saved, loaded and saved again.
 #include <rowan/io/checkpoint_file.hpp>
-#include <rowan/io/detail/write_checkpoint.hpp>
 
 #include "fuzz.hpp"
 

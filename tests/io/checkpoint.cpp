@@ -1,6 +1,5 @@
 // tests/io/checkpoint.cpp: saving and loading checkpoints, completely or not at all.
 #include <rowan/io/checkpoint.hpp>
-#include <rowan/io/detail/write_checkpoint.hpp>
 
 #include "checkpoint_files.hpp"
 #include "reference.hpp"

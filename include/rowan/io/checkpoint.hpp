@@ -1,12 +1,16 @@
 // rowan/io/checkpoint.hpp: Checkpoint, a program and named variables, and save_checkpoint.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
+#include <rowan/io/detail/crc32c.hpp>
 #include <rowan/io/detail/file.hpp>
 #include <rowan/io/program_desc.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,13 +42,13 @@ public:
         static_assert(checkpointed<V>,
                       "rowan::Checkpoint::add: takes a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
         check_new(name);
-        add_entry(detail::checkpoint_value<V>::entry(std::move(name), value));
+        insert(detail::checkpoint_value<V>::entry(std::move(name), value));
     }
 
     /// Returns whether there is a variable of that name.
     /// errors   none
     /// cost     O(log variables)
-    bool has(std::string const& name) const;
+    ROWAN_IF_CALLED bool has(std::string const& name) const;
     /// The variables in ascending order of their names.
     std::map<std::string, CheckpointEntry> const& entries() const& noexcept { return entries_; }
     std::map<std::string, CheckpointEntry> entries() && { return std::move(entries_); }
@@ -63,9 +67,9 @@ public:
     }
 
 private:
-    void check_new(std::string const& name) const;
-    void add_entry(CheckpointEntry&& entry);
-    CheckpointEntry const& entry(std::string const& name) const;
+    ROWAN_IF_CALLED void check_new(std::string const& name) const;
+    ROWAN_IF_CALLED void insert(CheckpointEntry entry);
+    ROWAN_IF_CALLED CheckpointEntry const& entry(std::string const& name) const;
 
     std::map<std::string, CheckpointEntry> entries_;
 };
@@ -76,12 +80,33 @@ namespace detail {
 using ElementPieces =
     std::function<void(std::string const& name, std::function<void(std::span<std::byte const>)> const& f)>;
 
+/// A checkpoint as it is written: the bytes before its payloads, and their sections.
+struct CheckpointPlan {
+    std::uint64_t id;
+    std::vector<std::byte> head;
+    std::vector<std::span<std::byte const>> sections;
+    std::vector<std::string const*> given;  // the name of each section that `pieces` gives
+
+    /// Gives all bytes of the file, in order, to `write`.
+    ROWAN_IF_CALLED void write_to(ElementPieces const& pieces,
+                                  std::function<void(std::span<std::byte const>)> const& write) const;
+};
+ROWAN_IF_CALLED CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const& checkpoint,
+                                               std::optional<std::uint64_t> base, ElementPieces const& pieces);
+
 /// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id. The elements are those of the
 /// entries, or as many that `pieces` gives, which is called twice for each variable. The old file is kept as `keep`, a
 /// path in the same folder, if that is not empty.
 template <class Files>
 std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
-                               std::string const& path, ElementPieces const& pieces = {}, std::string const& keep = {});
+                               std::string const& path, ElementPieces const& pieces = {},
+                               std::string const& keep = {}) {
+    auto const plan = plan_checkpoint(exec, checkpoint, base, pieces);
+    AtomicFile<Files> file(path);
+    plan.write_to(pieces, [&](std::span<std::byte const> bytes) { file.write(bytes); });
+    file.commit(keep);
+    return plan.id;
+}
 
 }  // namespace detail
 

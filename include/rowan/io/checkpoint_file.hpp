@@ -30,8 +30,7 @@ public:
     ///          or is damaged before the payloads
     /// cost     reads the descriptors and keeps them, with 8 bytes per variable
     explicit CheckpointFile(std::string path) : CheckpointFile(Cpu{}, std::move(path)) {}
-    CheckpointFile(Cpu exec, std::string path)
-        : state_(std::make_shared<detail::CheckpointReader const>(exec, std::move(path))) {}
+    ROWAN_IF_CALLED CheckpointFile(Cpu exec, std::string path);
 
     CheckpointFile(CheckpointFile const&) = default;  // no move: a moved-from object would have no file
     CheckpointFile& operator=(CheckpointFile const&) = default;
@@ -64,12 +63,12 @@ public:
     /// The descriptor of a variable.
     /// errors   GraphError if there is no variable of this name
     /// cost     as has
-    VarDesc desc(std::string_view name) const { return record(name).desc; }
+    ROWAN_IF_CALLED VarDesc desc(std::string_view name) const;
 
     /// The position of the elements of a variable in the file.
     /// errors   GraphError if there is no variable of this name
     /// cost     as has
-    std::uint64_t offset(std::string_view name) const { return record(name).elements().offset; }
+    ROWAN_IF_CALLED std::uint64_t offset(std::string_view name) const;
     /// The descriptor of a variable and its element type, without the elements.
     /// errors   GraphError if there is no variable of this name
     /// cost     as has
@@ -79,11 +78,7 @@ public:
     /// errors   FormatError if the program cannot be decoded, or needs more memory than 7 times the size of the file
     ///          and 1 MiB
     /// cost     structs of strings and lists: about five times the size of the program in the file
-    std::optional<ProgramDesc> program() const {
-        if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
-        return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t),
-                                   detail::checkpoint_more_memory(bytes() - state_->program.size(), size()));
-    }
+    ROWAN_IF_CALLED std::optional<ProgramDesc> program() const;
 
     /// Reads a variable from the file, as a Tensor, a LoDTensor, a SelectedRows or an untyped CheckpointEntry.
     /// errors   GraphError if there is no variable of this name; TypeError if it is not a V; FormatError if it is

@@ -8,6 +8,21 @@
 
 namespace rowan::inline v0 {
 
+ROWAN_CALLED_FUNCTION CheckpointFile::CheckpointFile(Cpu exec, std::string path)
+    : state_(std::make_shared<detail::CheckpointReader const>(exec, std::move(path))) {}
+
+ROWAN_CALLED_FUNCTION VarDesc CheckpointFile::desc(std::string_view name) const { return record(name).desc; }
+
+ROWAN_CALLED_FUNCTION std::uint64_t CheckpointFile::offset(std::string_view name) const {
+    return record(name).elements().offset;
+}
+
+ROWAN_CALLED_FUNCTION std::optional<ProgramDesc> CheckpointFile::program() const {
+    if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
+    return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t),
+                               detail::checkpoint_more_memory(bytes() - state_->program.size(), size()));
+}
+
 ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {
     std::vector<std::string> names;
     names.reserve(size());

@@ -5,7 +5,6 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/limits.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
@@ -131,6 +130,15 @@ void expect_whole(CheckpointFile const& file);
 
 [[noreturn]] void of_another_net(std::string const& path, char const* has, std::string const& name, char const* which);
 
+/// Loads the parameters of an existing net; `host` is the execution of the host's part.
+/// errors   as load_model
+ROWAN_IF_CALLED Parameters load_into_net(AnyExec exec, Cpu host, Variable& predict, std::string const& path);
+
+/// A checkpoint with the parameters of a net, but without its program, for which the net's variables get names.
+/// errors   GraphError if there is no value for a parameter; ShapeError and TypeError as save_model
+ROWAN_IF_CALLED void add_parameters(Checkpoint& model, Variable& predict, Parameters const& parameters);
+ROWAN_IF_CALLED void name_net(Variable& predict);
+
 }  // namespace detail
 
 /// Writes a checkpoint with a net, as a program, and the parameters that it depends on. Parameters are named by their
@@ -144,11 +152,10 @@ void expect_whole(CheckpointFile const& file);
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
-    detail::name_variables(detail::trace(std::array{&*predict}));
+    detail::name_net(*predict);
     Checkpoint model;
     model.program = to_program<Ops>(*predict);
-    for (auto const& [name, v] : detail::parameters_of(*predict))
-        model.add(name, detail::entry_of(name, detail::whole_value(*v, parameters)));
+    detail::add_parameters(model, *predict, parameters);
     save_checkpoint(model, path);
 }
 
@@ -172,21 +179,7 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
 /// cost     one read of the file, on a device a copy of the elements, which the call waits for
 template <class T, device Device>
 Parameters load_model(Device const& exec, layer::Var<T, Device> const& predict, std::string const& path) {
-    CheckpointFile const file(detail::host_exec(exec), path);
-    detail::expect_whole(file);
-    detail::name_variables(detail::trace(std::array{&*predict}));
-    auto const expected = detail::parameters_of(*predict);
-    for (std::string const& name : file.names()) {
-        if (!expected.contains(name))
-            detail::of_another_net(path, " has a parameter \"", name,
-                                   "\", which this net does not have: the file belongs to another net");
-    }
-    Parameters parameters;
-    for (auto const& [name, v] : expected) {
-        if (!file.has(name))
-            detail::of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
-        parameters.set(v->name(), detail::load_parameter(exec, file, name, *v));
-    }
+    auto parameters = detail::load_into_net(exec, detail::host_exec(exec), *predict, path);
     synchronize(exec);
     return parameters;
 }
@@ -204,6 +197,17 @@ struct LoadedNet {
     Parameters parameters;
 };
 
+/// errors   TypeError if there is not one output, of the element type of `result`
+ROWAN_IF_CALLED void check_result(LoadedNet const& net, std::string const& path, VarSpec const& result);
+
+/// Sets the parameters that the file has to what `load` returns.
+/// errors   GraphError if the net lacks one; TypeError or ShapeError if a value does not fit
+ROWAN_IF_CALLED void load_values(LoadedNet& net, CheckpointFile const& file,
+                                 std::function<Value(std::string const& name)> const& load);
+
+/// errors   GraphError if a parameter has no value
+ROWAN_IF_CALLED void check_complete(LoadedNet const& net, std::string const& path);
+
 /// load_model for any outputs; with `result`, there must be one, of its element type.
 template <class Ops, class Dtypes, class Device>
 LoadedNet load_net(Device const& exec, std::string const& path, LoadOptions const& options, VarSpec const* result) {
@@ -214,24 +218,12 @@ LoadedNet load_net(Device const& exec, std::string const& path, LoadOptions cons
     LoadedNet net{std::make_unique<Scope>(), {}, {}};
     net.scope->limits = options.limits;
     net.outputs = from_program<Ops, Dtypes, Device>(*program, *net.scope);
-    if (result != nullptr && (net.outputs.size() != 1 || net.outputs[0]->spec().dtype != result->dtype))
-        throw TypeError(path + ": the result",
-                        std::to_string(net.outputs.size()) + " of " + kind_text(net.outputs[0]->spec()),
-                        "1 of " + kind_text(*result));
-    for (std::string const& name : file.names()) {
-        Variable* const v = net.scope->find(name);
-        if (v == nullptr || v->role() != Role::parameter)
-            of_another_net(path, " has a value \"", name, "\", which is not a parameter of its program");
-        net.parameters.set(name, [&]<class... T>(dtypes<T...>) {
-            return load_value<Device, T...>(exec, file, name, options);
-        }(Dtypes{}));
-        check_fits(*v, net.parameters.find(name));
-    }
+    if (result != nullptr) check_result(net, path, *result);
+    load_values(net, file, [&](std::string const& name) {
+        return [&]<class... T>(dtypes<T...>) { return load_value<Device, T...>(exec, file, name, options); }(Dtypes{});
+    });
     synchronize(exec);
-    for (auto const& v : net.scope->variables()) {
-        if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
-            of_another_net(path, " has no value for \"", v->name(), "\", a parameter of its program");
-    }
+    check_complete(net, path);
     return net;
 }
 

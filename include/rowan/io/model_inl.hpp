@@ -4,6 +4,7 @@
 #include <rowan/io/model.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/detail/trace.hpp>
 
 namespace rowan::inline v0::detail {
 
@@ -122,6 +123,55 @@ ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
 ROWAN_FUNCTION void of_another_net(std::string const& path, char const* has, std::string const& name,
                                    char const* which) {
     throw GraphError(path + has + name + which);
+}
+
+ROWAN_CALLED_FUNCTION Parameters load_into_net(AnyExec exec, Cpu host, Variable& predict, std::string const& path) {
+    CheckpointFile const file(host, path);
+    expect_whole(file);
+    name_net(predict);
+    auto const expected = parameters_of(predict);
+    for (std::string const& name : file.names()) {
+        if (!expected.contains(name))
+            of_another_net(path, " has a parameter \"", name,
+                           "\", which this net does not have: the file belongs to another net");
+    }
+    Parameters parameters;
+    for (auto const& [name, v] : expected) {
+        if (!file.has(name)) of_another_net(path, " has no parameter \"", name, "\": the file belongs to another net");
+        parameters.set(v->name(), load_parameter(exec, file, name, *v));
+    }
+    return parameters;
+}
+
+ROWAN_CALLED_FUNCTION void name_net(Variable& predict) { name_variables(trace(std::array{&predict})); }
+
+ROWAN_CALLED_FUNCTION void add_parameters(Checkpoint& model, Variable& predict, Parameters const& parameters) {
+    for (auto const& [name, v] : parameters_of(predict)) model.add(name, entry_of(name, whole_value(*v, parameters)));
+}
+
+ROWAN_CALLED_FUNCTION void check_result(LoadedNet const& net, std::string const& path, VarSpec const& result) {
+    if (net.outputs.size() != 1 || net.outputs[0]->spec().dtype != result.dtype)
+        throw TypeError(path + ": the result",
+                        std::to_string(net.outputs.size()) + " of " + kind_text(net.outputs[0]->spec()),
+                        "1 of " + kind_text(result));
+}
+
+ROWAN_CALLED_FUNCTION void load_values(LoadedNet& net, CheckpointFile const& file,
+                                       std::function<Value(std::string const& name)> const& load) {
+    for (std::string const& name : file.names()) {
+        Variable* const v = net.scope->find(name);
+        if (v == nullptr || v->role() != Role::parameter)
+            of_another_net(file.path(), " has a value \"", name, "\", which is not a parameter of its program");
+        net.parameters.set(name, load(name));
+        check_fits(*v, net.parameters.find(name));
+    }
+}
+
+ROWAN_CALLED_FUNCTION void check_complete(LoadedNet const& net, std::string const& path) {
+    for (auto const& v : net.scope->variables()) {
+        if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
+            of_another_net(path, " has no value for \"", v->name(), "\", a parameter of its program");
+    }
 }
 
 }  // namespace rowan::inline v0::detail

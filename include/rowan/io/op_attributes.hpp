@@ -3,13 +3,11 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/fields.hpp>
+#include <rowan/detail/pooling.hpp>
 #include <rowan/io/op_desc.hpp>
-#include <rowan/op/detail/reduction.hpp>
-#include <rowan/op/gradients.hpp>
+#include <rowan/op/loss/declared.hpp>
 #include <rowan/op/var_spec.hpp>
-#include <rowan/sequence/sequence_pool.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -110,6 +108,9 @@ V const& get_attribute(OpDesc const& op, std::string_view name) {
     return *value;
 }
 
+/// errors   GraphError if the operator has an attribute with another name than these
+ROWAN_IF_CALLED void check_attributes(OpDesc const& op, std::span<std::string_view const> known);
+
 template <class M>
 M read_attribute(OpDesc const& op, std::string_view name) {
     auto const& value = get_attribute<described_t<M>>(op, name);
@@ -144,9 +145,7 @@ A read_attributes(OpDesc const& op) {
         };
         each_field<A>(read);
     }
-    for (Attribute const& a : op.attrs) {
-        if (std::ranges::find(known, a.name) == known.end()) bad_attribute(op, a.name, "is unknown to it");
-    }
+    check_attributes(op, known);
     return attributes;
 }
 

@@ -4,6 +4,7 @@
 #include <rowan/io/op_attributes.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0::detail {
 
@@ -17,6 +18,12 @@ ROWAN_FUNCTION Attribute const* find_attribute(std::span<Attribute const> list, 
 ROWAN_FUNCTION void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
     throw GraphError(
         std::string("operator ").append(op.type).append(": its attribute ").append(name).append(" ").append(what));
+}
+
+ROWAN_CALLED_FUNCTION void check_attributes(OpDesc const& op, std::span<std::string_view const> known) {
+    for (Attribute const& a : op.attrs) {
+        if (std::ranges::find(known, a.name) == known.end()) bad_attribute(op, a.name, "is unknown to it");
+    }
 }
 
 }  // namespace rowan::inline v0::detail

@@ -1,49 +1,49 @@
 // rowan/layer/cond.hpp: layer::cond, layers that run only if a condition is true, and others that run otherwise.
 #pragma once
 
-#include <rowan/graph/cond.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/layer/detail/loop_type.hpp>
 #include <rowan/layer/while_loop.hpp>
 
+#include <array>
 #include <cstddef>
 #include <memory>
-#include <string>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
+
+namespace rowan::inline v0 {
+
+struct CondBlock;
+
+}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 
-/// A block with an empty scope within `outside` for each branch.
-std::shared_ptr<CondBlock> begin_cond(Scope& outside, Variable& condition);
+template <class Device>
+bool cond_holds(AnyExec exec, Value const& v) {
+    return condition_holds<Device>(exec, v, "cond: the condition's size");
+}
+ROWAN_TEMPLATE(bool cond_holds<Cpu>(AnyExec, Value const&))
+
+/// A condition whose branches are being built.
+struct OpenCond {
+    Scope& outside;
+    std::shared_ptr<CondBlock> block;
+    std::array<Scope*, 2> scopes;  // of the branches
+};
+
+/// Makes a block within `outside`, with an empty scope for each branch.
+ROWAN_IF_CALLED OpenCond open_cond(Scope& outside, Variable& condition);
 
 /// Sets the results of a branch.
-void end_branch(CondBlock::Branch& branch, std::span<Variable* const> results);
+ROWAN_IF_CALLED void end_branch(OpenCond& open, std::size_t branch, std::span<Variable* const> results);
 
-/// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
-std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
-
-/// The names that the outer variables have in the branches: "then.fc_0.w_0".
-std::vector<std::string> names_in(CondBlock const& block);
-
-/// Adds the operator once the results of both branches are set. Gradients have elements of R.
-template <class R, class Device>
-Operator& finish_cond(Scope& outside, std::shared_ptr<CondBlock> const& block, Variable& condition) {
-    auto inputs = finish_branches(*block, condition);
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->holds = [](AnyExec exec, Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("cond: the condition's size", std::to_string(flag.size()), "1");
-        return first_element(exec.get<Device>(), flag);
-    };
-    Operator& op = outside.new_op(cond_kernel, std::move(inputs), block);
-    op.inner_names = names_in(*block);
-    op.build_backward = [block = block.get()] {
-        for (auto& branch : block->branches) branch.net.build_backward(rowan::detail::gradient_kernels<R, Device>());
-    };
-    return op;
-}
+/// Adds the operator once the results of both branches are set.
+/// errors   TypeError or ShapeError unless both branches have results of the same kinds
+ROWAN_IF_CALLED Operator& close_cond(OpenCond& open, Variable& condition, LoopType const& type,
+                                     bool (*holds)(AnyExec, Value const&));
 
 }  // namespace rowan::inline v0::detail
 
@@ -66,14 +66,12 @@ namespace rowan::inline v0::layer {
 template <class Device, class Then, class Otherwise>
 auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const& otherwise) {
     namespace d = rowan::detail;
-    Scope& outside = default_scope();
-    auto const block = d::begin_cond(outside, *condition);
-    d::WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    auto open = d::open_cond(default_scope(), *condition);
+    d::WithdrawnScope refused[]{{open.scopes[0]}, {open.scopes[1]}};
     auto const build = [&](std::size_t b, auto const& branch) {
-        ScopeGuard const guard(*block->branches[b].scope);
-        auto const results = d::as_tuple(branch());
-        d::end_branch(block->branches[b],
-                      std::apply([](auto const&... v) { return std::vector<Variable*>{&*v...}; }, results));
+        ScopeGuard const guard(*open.scopes[b]);
+        auto const results = d::states_of(branch());
+        d::end_branch(open, b, d::variables_of(results));
         return results;
     };
     auto const results = build(0, then);
@@ -84,7 +82,7 @@ auto cond(Var<bool, Device> const& condition, Then const& then, Otherwise const&
         static_assert(sizeof...(V) > 0 && (d::loop_state<V>::value && ...),
                       "rowan::layer::cond: a branch returns a layer::Var, a layer::Array or a std::tuple of these");
         using R = typename d::gradient_element<typename d::loop_state<V>::element...>::type;
-        Operator& op = d::finish_cond<R, Device>(outside, block, *condition);
+        Operator const& op = d::close_cond(open, *condition, d::LoopType::of<R, Device>(), &d::cond_holds<Device>);
         for (auto& scope : refused) scope.scope = nullptr;
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(then())>, std::tuple<V...>>) {
             return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<V...>{V(*op.outputs[k])...}; }

@@ -50,14 +50,7 @@ namespace rowan::inline v0::detail {
 
 /// The dims of a table.
 /// errors   ShapeError if one is not given
-inline Dims table_dims(layer::EmbeddingOptions const& options) {
-    auto const check = [](char const* field, std::int64_t size, char const* expected) {
-        if (size == UNK) throw ShapeError(field, "not given", expected);
-    };
-    check("layer::embedding: height", options.height, "the number of rows");
-    check("layer::embedding: width", options.width, "the number of elements per row");
-    return {options.height, options.width};
-}
+ROWAN_IF_CALLED Dims table_dims(layer::EmbeddingOptions const& options);
 
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
@@ -133,27 +126,39 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 
 namespace rowan::inline v0::detail {
 
+/// The operator that reads a table, with its attributes.
+struct TableReader {
+    op_kernel const& kernel;
+    Variable& ids;
+    Attributes attributes;
+
+    Variable& operator()(Variable& table) const { return first_result(kernel, {&table, &ids}, attributes); }
+};
+
+/// The pieces of a table whose columns are cut.
+/// errors   ShapeError if a number of options.placement is bad, or it does not divide the width
+ROWAN_IF_CALLED int table_pieces(layer::EmbeddingOptions const& options);
+
 /// What `read` makes of a new table; if its columns are cut, of each of the pieces, joined.
-template <class T, class Device, class Read>
-layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Read const& read) {
-    int const pieces = options.placement.columns;
+template <class T, class Device>
+layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, TableReader const& read) {
     if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
-        if (options.sharded && pieces != 1) {
-            options.placement.check();
-            if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
-                throw ShapeError("placement.columns", std::to_string(pieces),
-                                 std::string("a divisor of the width, ").append(std::to_string(width)));
+        if (options.sharded && options.placement.columns != 1) {
+            int const pieces = table_pieces(options);
             LayerRollback added;
             std::vector<Variable*> joined;
-            for (int i = 0; i < pieces; ++i) joined.push_back(&*read(sharded_piece<T, Device>(options, i)));
+            for (int i = 0; i < pieces; ++i) joined.push_back(&read(*sharded_piece<T, Device>(options, i)));
             auto const axis = static_cast<std::int64_t>(joined[0]->spec().dims.size()) - 1;
             auto& op = default_scope().new_op<concat_op, Device, T>(std::move(joined), {.axis = axis});
             added.keep();
             return layer::Var<T, Device>(*op.outputs[0]);
         }
     }
-    return read(layer::embedding_table<T, Device>(options));
+    return layer::Var<T, Device>(read(*layer::embedding_table<T, Device>(options)));
 }
+
+ROWAN_TEMPLATE(layer::Var<float> read_new_table(layer::EmbeddingOptions const&, TableReader const&))
+ROWAN_TEMPLATE(layer::Var<double> read_new_table(layer::EmbeddingOptions const&, TableReader const&))
 
 }  // namespace rowan::inline v0::detail
 
@@ -178,9 +183,12 @@ Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table,
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
+    static_assert(id_type<I>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
+    namespace d = rowan::detail;
     LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
-    return rowan::detail::read_new_table<T, Device>(
-        options, [&](Var<T, Device> const& table) { return embedding(ids, table, lookup); });
+    return d::read_new_table<T, Device>(options,
+                                        {kernel_of<lookup_table_op, Device, T, I>::value, *ids, d::owned(lookup)});
 }
 
 // Mistakes, which do not compile.
@@ -210,8 +218,9 @@ template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
     if (!bag.unknown) bag.unknown = options.unknown;
-    return rowan::detail::read_new_table<T, Device>(
-        options, [&](Var<T, Device> const& table) { return embedding_bag(ids, table, bag); });
+    namespace d = rowan::detail;
+    return d::read_new_table<T, Device>(
+        options, {kernel_of<embedding_bag_op, Device, T, I>::value, *ids, d::owned(std::move(bag))});
 }
 
 /// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
@@ -225,6 +234,12 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& we
     return apply<weighted_embedding_bag_op>(options, table, ids, weight);
 }
 
+ROWAN_TEMPLATE(Var<float> sharded_table(EmbeddingOptions const&))
+ROWAN_TEMPLATE(Var<double> sharded_table(EmbeddingOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_table(EmbeddingOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_table(EmbeddingOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding<float>(Var<std::int64_t> const&, EmbeddingOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag<float>(Var<std::int64_t> const&, EmbeddingOptions const&, BagOptions))
 ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
 ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int64_t> const&, Var<float> const&, BagOptions const&))
 ROWAN_TEMPLATE(Var<float> embedding(Var<std::int32_t> const&, Var<float> const&, LookupOptions const&))
@@ -235,6 +250,8 @@ ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const
 ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/embedding_inl.hpp>
 
 #if !ROWAN_DECLARES_OPERATORS
 #include <rowan/op/shape/concat.hpp>

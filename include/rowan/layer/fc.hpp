@@ -1,9 +1,7 @@
 // rowan/layer/fc.hpp: layer::fc, a fully connected layer with its own parameters.
 #pragma once
 
-#include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/infer.hpp>
 #include <rowan/op/matrix/declared.hpp>
 
 #include <concepts>
@@ -44,6 +42,22 @@ struct FcOptions {
     std::string name = {};                   ///< if not empty, the parameters are name.w_0 and name.b_0
 };
 
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// The widths of the input and the output of a layer::fc.
+struct FcSizes {
+    std::int64_t width, size;
+    bool later;  ///< whether the width is inferred later
+};
+/// errors   as layer::fc
+ROWAN_IF_CALLED FcSizes fc_sizes(Variable& x, layer::FcOptions const& options);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
@@ -52,17 +66,12 @@ struct FcOptions {
 /// cost     as rowan::fc, or without a bias as rowan::matmul, when the net runs; two parameters in the net, or one
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
-    spec::matrix("layer::fc: x", x->spec());
-    std::int64_t const width = x->spec().dims[1];
-    std::int64_t const size = options.output_size == 0 ? width : options.output_size;
-    if (options.output_size < 0) throw ValueError("output_size", size, "0 or more");
-    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
+    auto const [width, size, later] = rowan::detail::fc_sizes(*x, options);
     rowan::detail::LayerRollback added;
     auto const name = [&](char const* slot) { return rowan::detail::parameter_name(options.name, slot); };
     Initializer const first = options.weight.value_or(XavierUniform{});
-    auto const w = [&] {
-        if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
-            return parameter<T, Device>({width, size}, first, name("w_0"));
+    auto const w = [&, width = width, size = size, later = later] {
+        if (!later) return parameter<T, Device>({width, size}, first, name("w_0"));
         Variable& v =
             rowan::detail::outermost_scope().new_var(name("w_0"), tensor_spec<T>({UNK, size}), Role::parameter);
         v.set_width = [size, first](Variable& self, std::int64_t known) {
@@ -94,6 +103,8 @@ ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
 ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/fc_inl.hpp>
 
 #if !ROWAN_DECLARES_OPERATORS
 #include <rowan/op/matrix/fc.hpp>

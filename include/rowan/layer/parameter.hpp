@@ -1,7 +1,6 @@
 // rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/initializer.hpp>
@@ -17,39 +16,28 @@
 namespace rowan::inline v0::detail {
 
 /// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
-inline Scope& outermost_scope() {
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    return *scope;
-}
+ROWAN_IF_CALLED Scope& outermost_scope();
 
-inline void check_known(Dims const& dims) {
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-    }
-}
+/// errors   ShapeError if a dim is UNK
+ROWAN_IF_CALLED void check_known(Dims const& dims);
 
 /// errors   GraphError if the name has an @, as those of optimizer states
-inline void check_parameter_name(std::string const& name) {
-    if (name.find('@') != std::string::npos)
-        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
-}
+ROWAN_IF_CALLED void check_parameter_name(std::string const& name);
 
 /// The name of a parameter of a layer, such as fc_1.w_0; of a layer without a name none.
-inline std::string parameter_name(std::string const& layer, char const* slot) {
-    return layer.empty() ? layer : layer + "." + slot;
-}
+ROWAN_IF_CALLED std::string parameter_name(std::string const& layer, char const* slot);
 
 /// Removes what a layer has added if it throws: parameters from the outermost scope, operators from that of the step.
 class LayerRollback {
 public:
+    ROWAN_IF_CALLED LayerRollback();
     void keep() noexcept {
         parameters_.keep();
         operators_.keep();
     }
 
 private:
-    ScopeRollback parameters_{outermost_scope()}, operators_{default_scope()};
+    ScopeRollback parameters_, operators_;
 };
 
 /// On the host, the first values of a parameter, of which element i is that at position at(i) of a whole one; without a
@@ -112,3 +100,5 @@ ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Initializer 
 ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/parameter_inl.hpp>

@@ -4,6 +4,7 @@
 #include <rowan/layer/detail/step_program.hpp>
 #include <rowan/layer/operators.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/op/infer.hpp>
 
 #include <cstddef>
 #include <span>

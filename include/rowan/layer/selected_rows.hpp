@@ -1,7 +1,6 @@
 // rowan/layer/selected_rows.hpp: layer::selected_rows, tables of which only some rows exist, as data or as parameters.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/initializer.hpp>
@@ -14,21 +13,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
 /// errors   ShapeError if there are no dims; IndexError if a row is not in [0, height), or is repeated
-inline void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
-    if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
-    check_ids(Cpu{}, "rows", rows, dims[0]);
-    std::unordered_set<std::int64_t> seen;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (!seen.insert(rows[i]).second) throw IndexError("rows", i, rows[i], "is a repeated row");
-    }
-}
+ROWAN_IF_CALLED void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows);
 
 /// Some rows of a table, with those first values that they have in a whole one; without a seed, with any. The columns
 /// are those of a table of `whole_width`, if it is not 0, from `column` on.
@@ -89,4 +80,10 @@ Var<T, Device> selected_rows(std::vector<std::int64_t> rows, Dims const& dims, I
     return Var<T, Device>(v);
 }
 
+ROWAN_TEMPLATE(Var<float> selected_rows(std::vector<std::int64_t>, Dims const&, Initializer const&, std::string const&))
+ROWAN_TEMPLATE(Var<double> selected_rows(std::vector<std::int64_t>, Dims const&, Initializer const&,
+                                         std::string const&))
+
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/selected_rows_inl.hpp>

@@ -1,13 +1,13 @@
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/graph/detail/kind_text.hpp>
-#include <rowan/graph/while_loop.hpp>
-#include <rowan/layer/array.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/layer/detail/loop_type.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/gradients.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,16 @@
 #include <utility>
 #include <vector>
 
+namespace rowan::inline v0 {
+
+struct WhileBlock;
+
+}  // namespace rowan::inline v0
+
 namespace rowan::inline v0::layer {
+
+template <class T, class Device>
+class Array;  // see array.hpp
 
 /// The settings of layer::while_loop.
 struct WhileOptions {
@@ -53,33 +62,52 @@ struct gradient_element<T, More...> {
         typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
 };
 
-void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
-
-/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
-std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                       layer::WhileOptions const& options);
-
-/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
-template <class R, class Device>
-Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
-    auto& net = block->net;
-    for (std::size_t k = 0; k < net.states.size(); ++k)
-        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
-    net.build();
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = LoopKernels::of<R, Device>();
-    block->holds = [](AnyExec exec, Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return first_element(exec.get<Device>(), flag);
-    };
-    std::vector<Variable*> inputs(first.begin(), first.end());
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
-    op.inner_names = net.outer_names;
-    op.build_backward = [&net] { net.build_backward(rowan::detail::gradient_kernels<R, Device>()); };
-    return op;
+/// What a body returns, one state or a tuple of states, as a tuple.
+template <class V>
+std::tuple<V> states_of(V state) {
+    return std::tuple<V>(std::move(state));
 }
+template <class... V>
+std::tuple<V...> states_of(std::tuple<V...> states) {
+    return states;
+}
+
+/// The variables of states.
+template <class... V>
+std::array<Variable*, sizeof...(V)> variables_of(std::tuple<V...> const& states) {
+    return std::apply([](V const&... v) { return std::array<Variable*, sizeof...(V)>{&*v...}; }, states);
+}
+
+/// The value of a condition; `field` for errors.
+template <class Device>
+bool condition_holds(AnyExec exec, Value const& v, char const* field) {
+    auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+    if (flag.size() != 1) throw ShapeError(field, std::to_string(flag.size()), "1");
+    return first_element(exec.get<Device>(), flag);
+}
+template <class Device>
+bool loop_holds(AnyExec exec, Value const& v) {
+    return condition_holds<Device>(exec, v, "the condition's size");
+}
+ROWAN_TEMPLATE(bool loop_holds<Cpu>(AnyExec, Value const&))
+
+/// A loop whose condition and body are being built.
+struct OpenLoop {
+    Scope& outside;
+    std::shared_ptr<WhileBlock> block;
+    Scope& scope;                   // of an iteration
+    std::vector<Variable*> before;  // the states before an iteration, in that scope
+};
+
+/// Makes a loop with these initial states, within `outside`. The states of an iteration are variables of the
+/// loop's own scope.
+ROWAN_IF_CALLED OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
+                                   layer::WhileOptions const& options);
+
+/// Adds the loop, of which the condition and the states after an iteration are known.
+ROWAN_IF_CALLED Operator& close_loop(OpenLoop& open, std::span<Variable* const> first, Variable& condition,
+                                     std::span<Variable* const> after, LoopType const& type,
+                                     bool (*holds)(AnyExec, Value const&));
 
 }  // namespace rowan::inline v0::detail
 
@@ -114,27 +142,23 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
                   "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
     using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
     using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
-    Scope& outside = default_scope();
-    std::vector<Variable*> const inputs =
-        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
-    auto const block = d::begin_loop(outside, inputs, options);
-    auto& net = block->net;
-    d::WithdrawnScope refused{net.scope};
-    {
-        ScopeGuard const guard(*net.scope);
+    auto const inputs = d::variables_of(first);
+    auto open = d::open_loop(default_scope(), inputs, options);
+    d::WithdrawnScope refused{&open.scope};
+    auto const [holds, after] = [&] {
+        ScopeGuard const guard(open.scope);
         auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
-            return std::tuple<State...>{State(*net.states[k].before)...};
+            return std::tuple<State...>{State(*open.before[k])...};
         }
         (std::index_sequence_for<State...>{});
-        Var<bool, Device> const holds = std::apply(condition, before);
-        auto const after = d::as_tuple(std::apply(body, before));
-        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
+        Var<bool, Device> const goes_on = std::apply(condition, before);
+        auto const states = d::states_of(std::apply(body, before));
+        static_assert(std::is_same_v<std::remove_const_t<decltype(states)>, std::tuple<State...>>,
                       "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
-        net.condition = &*holds;
-        std::size_t k = 0;
-        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
-    }
-    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
+        return std::pair(&*goes_on, d::variables_of(states));
+    }();
+    Operator const& op =
+        d::close_loop(open, inputs, *holds, after, d::LoopType::of<R, Device>(), &d::loop_holds<Device>);
     refused.scope = nullptr;
     return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
     (std::index_sequence_for<State...>{});

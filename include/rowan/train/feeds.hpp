@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/error.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -25,25 +24,21 @@ class Feed {
 public:
     /// A tensor, moved or copied in.
     template <class T, class Device>
-    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    Feed(Tensor<T, Device> value);
     /// Rows with levels, moved or copied in.
     /// errors   std::bad_alloc
     /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
-    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
+    Feed(LoDTensor<T, Device> value);
     /// A table of which only some rows exist.
     /// errors   std::bad_alloc
     /// cost     one allocation, plus a copy unless it is moved in
     template <class T, class Device>
-    Feed(SelectedRows<T, Device> value) : value_(std::make_shared<Value>()) {
-        value_->set(std::move(value));
-    }
+    Feed(SelectedRows<T, Device> value);
     /// An alias of a value, such as one of `Parameters`.
     /// errors   TypeError if the value cannot be shared
     /// cost     O(1), two allocations
-    Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
+    ROWAN_IF_CALLED Feed(Value const& value);
     /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
     ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
     /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
@@ -56,14 +51,26 @@ public:
     /// Returns an alias of the value.
     /// errors   std::bad_alloc
     /// cost     O(1), one allocation
-    Value value() const { return value_->share(); }
+    ROWAN_IF_CALLED Value value() const;
 
 private:
     template <class X>
     static auto tensor_of(X& x);
+    ROWAN_IF_CALLED static std::shared_ptr<Value> empty();
 
     std::shared_ptr<Value> value_;
 };
+
+template <class T, class Device>
+Feed::Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+template <class T, class Device>
+Feed::Feed(LoDTensor<T, Device> value) : value_(empty()) {
+    value_->set(std::move(value));
+}
+template <class T, class Device>
+Feed::Feed(SelectedRows<T, Device> value) : value_(empty()) {
+    value_->set(std::move(value));
+}
 
 template <class X>
 auto Feed::tensor_of(X& x) {
@@ -104,14 +111,17 @@ public:
     using Map::begin, Map::end, Map::find, Map::contains, Map::size, Map::empty, Map::erase, Map::insert_or_assign;
     using Map::value_type, Map::iterator, Map::const_iterator;
 
-    Feeds() = default;  ///< no values
+    Feeds();  ///< no values
+    Feeds(Feeds const&);
+    Feeds(Feeds&&) noexcept;
+    Feeds& operator=(Feeds const&);
+    Feeds& operator=(Feeds&&) noexcept;
+    ~Feeds();
 
     /// The values of a batch.
     /// errors   GraphError if two have the same name
     /// cost     O(values · log values)
-    Feeds(std::initializer_list<value_type> values) {
-        for (value_type const& value : values) insert(value);
-    }
+    Feeds(std::initializer_list<value_type> values);
 
     // A mistake, which does not compile.
     template <class T, class Device, class... Rest>
@@ -122,19 +132,15 @@ public:
     /// The value of that name.
     /// errors   std::out_of_range if there is none
     /// cost     O(log values)
-    Feed& at(std::string const& name) & { return Map::at(name); }
-    Feed const& at(std::string const& name) const& { return Map::at(name); }
-    Feed at(std::string const& name) && { return Map::at(name); }
+    ROWAN_IF_CALLED Feed& at(std::string const& name) &;
+    ROWAN_IF_CALLED Feed const& at(std::string const& name) const&;
+    ROWAN_IF_CALLED Feed at(std::string const& name) &&;
 
     /// Adds a value; insert_or_assign replaces one.
     /// errors   GraphError if there is a value of that name
     /// cost     O(log values)
-    void insert(value_type const& value) {
-        if (!Map::insert(value).second)
-            throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
-    }
-    /// Adds a value, as insert.
-    void emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
+    void insert(value_type const& value);
+    ROWAN_IF_CALLED void emplace(std::string name, Feed value);  ///< Adds a value, as insert.
 };
 
 ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
@@ -149,3 +155,5 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
 ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
+
+#include <rowan/train/feeds_inl.hpp>

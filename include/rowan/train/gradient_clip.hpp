@@ -10,26 +10,16 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// What a clipping does for gradients on a device.
-struct ClipKinds {
-    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;  ///< returns the clipped ones
-    struct OfType {
-        std::int32_t wire;  ///< dtype<T>::wire
-        Make make;
-    };
-    std::vector<OfType> of_one;  ///< for gradients of one element type
-    Make mixed;                  ///< clips gradients of several element types together
-};
+struct ClipKinds;
 
 /// Complete where clippings can be made, see make_clip.hpp.
 template <class C>
@@ -38,9 +28,9 @@ struct CanMakeClips;
 /// What layer::GradientClipOn<Device> has that does not depend on Device.
 class AnyGradientClip {
 public:
-    bool given() const noexcept { return !kinds_.of_one.empty(); }  ///< whether there is clipping
-    /// The name and the options, which ranks that train together compare.
-    NamedValues const& values() const noexcept { return values_; }
+    ROWAN_IF_CALLED bool given() const noexcept;  ///< whether there is clipping
+    /// The name and the options, which ranks that train together compare, of a clipping that is given.
+    ROWAN_IF_CALLED NamedValues const& values() const noexcept;
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
     /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
@@ -58,15 +48,9 @@ private:
     template <class Device, class C, class... T>
     friend AnyGradientClip make_clip(C const& c, dtypes<T...>);
 
-    AnyGradientClip(std::string_view name, std::string types, NamedValues values, ClipKinds kinds, bool together)
-        : name_(name), types_(std::move(types)), values_(std::move(values)), kinds_(std::move(kinds)),
-          together_(together) {}
-    ROWAN_IF_CALLED [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
+    explicit AnyGradientClip(std::shared_ptr<ClipKinds const> kinds) noexcept : kinds_(std::move(kinds)) {}
 
-    std::string name_, types_;  // of the operator and of the element types
-    NamedValues values_;
-    ClipKinds kinds_;
-    bool together_ = false;
+    std::shared_ptr<ClipKinds const> kinds_;  // nullptr for none
 };
 
 /// A clipping C for gradients of element types T..., see make_clip.hpp.

@@ -6,10 +6,12 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
+#include <rowan/train/detail/update_kinds.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,20 +19,35 @@
 
 namespace rowan::inline v0::detail {
 
+ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradient const& g,
+                                         std::string const& expected);
+ROWAN_CALLED_FUNCTION void refuse(ClipKinds const& kinds, ParameterGradient const& g, std::string const& expected) {
+    throw TypeError(
+        std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
+        dtype_text(g.gradient->spec().dtype), expected);
+}
+
+ROWAN_CALLED_FUNCTION bool AnyGradientClip::given() const noexcept {
+    return kinds_ != nullptr && !kinds_->of_one.empty();
+}
+
+ROWAN_CALLED_FUNCTION NamedValues const& AnyGradientClip::values() const noexcept { return kinds_->values; }
+
 ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
     if (!given()) return;
-    std::size_t const size = together_ ? gradients.size() : 1;
+    auto const& kinds = *kinds_;
+    std::size_t const size = kinds.together ? gradients.size() : 1;
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
         ClipKinds::Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
             std::int32_t const own = gradients[i].gradient->spec().dtype;
-            auto const kind = std::ranges::find(kinds_.of_one, own, &ClipKinds::OfType::wire);
-            if (kind == kinds_.of_one.end()) refuse(gradients[i], types_);
-            if (own != wire && !kinds_.mixed)
-                refuse(gradients[i], dtype_text(wire).append(", that of the other gradients"));
-            make = own != wire || make == &kinds_.mixed ? &kinds_.mixed : &kind->make;
+            auto const kind = std::ranges::find(kinds.of_one, own, &ClipKinds::OfType::wire);
+            if (kind == kinds.of_one.end()) refuse(kinds, gradients[i], kinds.types);
+            if (own != wire && !kinds.mixed)
+                refuse(kinds, gradients[i], dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &kinds.mixed ? &kinds.mixed : &kind->make;
             some.push_back(gradients[i].gradient);
         }
         auto const clipped = (*make)(scope, std::move(some));
@@ -40,15 +57,11 @@ ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<Parame
 
 ROWAN_CALLED_FUNCTION AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
                                                                 std::string types) && {
-    std::erase_if(kinds_.of_one,
+    auto some = std::make_shared<ClipKinds>(*kinds_);
+    std::erase_if(some->of_one,
                   [&](ClipKinds::OfType const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });
-    types_ = std::move(types);
-    return std::move(*this);
-}
-
-ROWAN_CALLED_FUNCTION void AnyGradientClip::refuse(ParameterGradient const& g, std::string const& expected) const {
-    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
-                    dtype_text(g.gradient->spec().dtype), expected);
+    some->types = std::move(types);
+    return AnyGradientClip(std::move(some));
 }
 
 }  // namespace rowan::inline v0::detail

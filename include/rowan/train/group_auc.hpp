@@ -6,7 +6,6 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/train/detail/predictions.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,8 +33,7 @@ public:
         auto const p = detail::checked_predictions(probability, label);
         if (group.size() != label.size())
             throw ShapeError("group.size()", std::to_string(group.size()), std::to_string(label.size()));
-        if (std::size_t const size = kept_.size() + label.size(); size > kept_.capacity())
-            kept_.reserve(std::max(size, 2 * kept_.size()));  // before anything is added
+        make_room(label.size());  // before anything is added
         for (std::size_t i = 0; i < label.size(); ++i)
             kept_.push_back({.group = group.data()[i], .probability = p(i), .positive = label.data()[i] == 1});
     }
@@ -43,12 +41,12 @@ public:
     /// The mean area of all batches; NaN if no group has examples of both classes.
     /// errors   none
     /// cost     O(n log n) for n examples, and memory for as many
-    double value() const;
+    ROWAN_IF_CALLED double value() const;
 
     /// Forgets all batches.
     /// errors   none
     /// cost     O(1)
-    void reset() { kept_.clear(); }
+    ROWAN_IF_CALLED void reset();
 
 private:
     struct Example {
@@ -56,6 +54,9 @@ private:
         double probability;
         bool positive;
     };
+
+    /// Takes memory for so many examples more.
+    ROWAN_IF_CALLED void make_room(std::size_t examples);
 
     std::vector<Example> kept_;
 };

@@ -9,7 +9,14 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION double GroupAuc::value() const {
+ROWAN_CALLED_FUNCTION void GroupAuc::make_room(std::size_t examples) {
+    std::size_t const size = kept_.size() + examples;
+    if (size > kept_.capacity()) kept_.reserve(std::max(size, 2 * kept_.size()));
+}
+
+ROWAN_CALLED_FUNCTION void GroupAuc::reset() { kept_.clear(); }
+
+ROWAN_CALLED_FUNCTION double GroupAuc::value() const {
     auto sorted = kept_;
     std::sort(sorted.begin(), sorted.end(), [](Example const& a, Example const& b) {
         return std::tie(a.group, b.probability) < std::tie(b.group, a.probability);

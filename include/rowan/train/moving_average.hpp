@@ -4,7 +4,6 @@
 #include <rowan/op/optimizer/declared.hpp>
 #include <rowan/train/optimizer.hpp>
 
-#include <optional>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -12,9 +11,9 @@ namespace rowan::inline v0::detail {
 /// What layer::AverageOn<Device> has that does not depend on Device.
 class AnyAverage {
 public:
-    explicit operator bool() const noexcept { return update_.has_value(); }  ///< whether there is one
+    explicit operator bool() const noexcept { return update_.kinds_ != nullptr; }  ///< whether there is one
     /// The options of the average; for one that is given.
-    NamedValues const& values() const noexcept { return update_->values(); }
+    ROWAN_IF_CALLED NamedValues const& values() const;
     /// Adds a variable for the average of a parameter, `name@average`, to a scope, and the operator that updates it, for
     /// narrow element types also its state.
     /// errors   TypeError if the element type is not supported, or the parameter is a SelectedRows; ValueError if decay is not in [0, 1)
@@ -26,7 +25,7 @@ protected:
     explicit AnyAverage(AnyOptimizer update) : update_(std::move(update)) {}
 
 private:
-    std::optional<AnyOptimizer> update_;
+    AnyOptimizer update_;  // or none
 };
 
 }  // namespace rowan::inline v0::detail

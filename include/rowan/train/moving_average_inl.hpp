@@ -6,12 +6,15 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/train/detail/update_kinds.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION NamedValues const& AnyAverage::values() const { return update_.values(); }
 
 ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
@@ -22,7 +25,7 @@ ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& pa
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
         value = parameter.value().copy();
     };
-    auto update = update_->add(scope, {&average, &parameter});
+    auto update = update_.add(scope, {&average, &parameter});
     update.states.insert(update.states.begin(), &average);
     update.check();
     return update;

@@ -5,21 +5,16 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
-#include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/detail/option_values.hpp>
 #include <rowan/train/optimizers.hpp>
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -29,25 +24,8 @@ struct dtypes {};
 
 namespace detail {
 
-/// The update of one parameter: its operator and its states.
-struct ParameterUpdate {
-    Operator* op;                   ///< updates the parameter
-    std::vector<Variable*> states;  ///< optimizer states, kept between steps
-    bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
-    /// Sets the step number, counted from 1, and multiplies the initial learning rate by `factor`.
-    std::function<void(std::int64_t step, double factor)> set;
-    /// Runs the operator on no rows, which checks its options. An operator with checks_first does so itself, as it runs.
-    /// errors   ValueError if the optimizer rejects an option
-    std::function<void()> check;
-    std::shared_ptr<MissedSteps> missed = nullptr;  ///< where row-sparse updates are deferred
-};
-
-/// What an optimizer does for parameters of one element type on a device.
-struct OptimizerKind {
-    std::int32_t wire;  ///< dtype<T>::wire
-    std::function<ParameterUpdate(Scope&, ParameterGradient const&)> make;
-    Variable* (*dense)(Scope&, Variable&);  ///< makes a gradient dense; nullptr if the optimizer is lazy
-};
+struct ParameterUpdate;
+struct OptimizerKinds;
 
 /// Complete where updates can be made, see make_update.hpp.
 template <class O>
@@ -77,7 +55,7 @@ public:
     ROWAN_IF_CALLED ParameterUpdate add(Scope& scope, ParameterGradient const& g) const;
 
     /// The name and the options, which ranks that train together compare.
-    NamedValues const& values() const noexcept { return values_; }
+    ROWAN_IF_CALLED NamedValues const& values() const;
 
     /// For some of its element types, which have these numbers; their names.
     ROWAN_IF_CALLED AnyOptimizer only_for(std::span<std::int32_t const> wires, std::string types) &&;
@@ -85,14 +63,12 @@ public:
 private:
     template <class Device, class O, class... T>
     friend AnyOptimizer make_optimizer(O const& o, dtypes<T...>);
+    friend class AnyAverage;
 
-    AnyOptimizer(std::string types, NamedValues values, std::vector<OptimizerKind> kinds)
-        : types_(std::move(types)), values_(std::move(values)), kinds_(std::move(kinds)) {}
-    ROWAN_IF_CALLED OptimizerKind const& kind_for(ParameterGradient const& g) const;
+    AnyOptimizer() = default;
+    explicit AnyOptimizer(std::shared_ptr<OptimizerKinds const> kinds) noexcept : kinds_(std::move(kinds)) {}
 
-    std::string types_;  // their names
-    NamedValues values_;
-    std::vector<OptimizerKind> kinds_;
+    std::shared_ptr<OptimizerKinds const> kinds_;  // nullptr for none, and if it has been moved from
 };
 
 /// An optimizer, a clipping or an average O for element types T..., see make_update.hpp.

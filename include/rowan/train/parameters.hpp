@@ -1,7 +1,6 @@
 // rowan/train/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 #pragma once
 
-#include <rowan/core/error.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -19,6 +18,11 @@ namespace rowan::inline v0 {
 /// Values by variable name. The names of optimizer states contain an @.
 class Parameters {
 public:
+    Parameters();  ///< no values
+    Parameters(Parameters&&) noexcept;
+    Parameters& operator=(Parameters&&) noexcept;
+    ~Parameters();
+
     /// Returns the tensor of that name.
     /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
     /// cost     O(log variables)
@@ -46,37 +50,37 @@ public:
     /// Returns the value of that name, of any kind.
     /// errors   GraphError if there is no such name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const&;
-    Value find(std::string_view name) && { return find(name).share(); }
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
+    ROWAN_IF_CALLED Value const& find(std::string_view name) const&;
+    ROWAN_IF_CALLED Value find(std::string_view name) &&;
+    ROWAN_IF_CALLED bool contains(std::string_view name) const;  ///< whether there is such a name
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value);
+    ROWAN_IF_CALLED void set(std::string name, Value value);
 
     /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const;
+    ROWAN_IF_CALLED Parameters share() const;
 
     /// Returns aliases of the parameters alone, or of the states alone: those of optimizers and averages.
     ///     for (auto const& [name, value] : learned.trained()) std::cout << name << '\n';
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters trained() const { return some(false); }
-    Parameters states() const { return some(true); }  ///< the states
+    ROWAN_IF_CALLED Parameters trained() const;
+    ROWAN_IF_CALLED Parameters states() const;  ///< the states
 
     /// Returns aliases of the parameters, with their moving averages as values: see layer::MovingAverage.
     /// errors   GraphError if there are no averages; TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters averaged() const;
+    ROWAN_IF_CALLED Parameters averaged() const;
 
     /// Returns aliases of the values of these names, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
-    Feeds only(std::initializer_list<std::string_view> names) const;
+    ROWAN_IF_CALLED Feeds only(std::initializer_list<std::string_view> names) const;
 
     /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
@@ -86,11 +90,13 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
-    Parameters some(bool states) const;
+    ROWAN_IF_CALLED Parameters some(bool states) const;
+    ROWAN_IF_CALLED [[noreturn]] static void wrong_kind(std::string_view name, Value const& value,
+                                                        std::string const& expected);
     template <class V>
     V const& held(std::string_view name) const {
         Value const& value = find(name);
-        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        if (!value.is<V>()) wrong_kind(name, value, detail::kind_name<V>::text());
         return value.get<V>();
     }
 

@@ -4,20 +4,37 @@
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
-#include <rowan/train/detail/gradient_sums.hpp>
 #include <rowan/train/optimizer.hpp>
 
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
-#include <vector>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
+
+struct GradientSums;
+
+/// Complete where gradients of own element types or devices can be summed, see gradient_sums.hpp.
+template <class T>
+struct CanSumGradients;
+
+/// The functions for gradients of T.
+template <class T, class Device>
+GradientSums const& gradient_sums();
+
+/// Whether the compiled library sums gradients of T.
+template <class T, class Device>
+inline constexpr bool has_compiled_sums = std::is_same_v<Device, Cpu> &&
+                                          (std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                                           std::is_same_v<T, bfloat16>);
 
 /// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
-    std::int64_t count() const noexcept { return count_; }   ///< the number of batches that make a step
-    bool given() const noexcept { return !kinds_.empty(); }  ///< whether a number was given
+    std::int64_t count() const noexcept { return count_; }     ///< the number of batches that make a step
+    bool given() const noexcept { return kinds_ != nullptr; }  ///< whether a number was given
 
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
     /// errors   TypeError if the element type is not supported
@@ -27,15 +44,16 @@ public:
 protected:
     struct Kind {
         std::int32_t wire;
-        GradientSums sums;
+        GradientSums const* sums;
     };
     AnyParts() = default;
-    ROWAN_IF_CALLED AnyParts(std::int64_t count, std::string types, std::vector<Kind> kinds);
+    ROWAN_IF_CALLED AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds);
 
 private:
+    struct Kinds;
+
     std::int64_t count_ = 1;
-    std::vector<Kind> kinds_;
-    std::string types_;  // their names
+    std::shared_ptr<Kinds const> kinds_;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -93,9 +111,14 @@ template <class Device>
 template <class... T>
 PartsOn<Device>::PartsOn(std::int64_t count, dtypes<T...>)
     : AnyParts(count, rowan::detail::dtype_list<T...>(),
-               {Kind{dtype<T>::wire, rowan::detail::gradient_sums<T, Device>()}...,
+               {Kind{dtype<T>::wire, &rowan::detail::gradient_sums<T, Device>()}...,
                 Kind{dtype<rowan::detail::kept_t<T>>::wire,  // of moving statistics
-                     rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}...}) {
+                     &rowan::detail::gradient_sums<rowan::detail::kept_t<T>, Device>()}...}) {
+    static_assert(
+        !ROWAN_DECLARES_OPERATORS ||
+            ((rowan::detail::has_compiled_sums<T, Device> || requires { rowan::detail::CanSumGradients<T>{}; }) && ...),
+        "rowan::layer::Parts: the compiled library sums gradients of float, double and bfloat16 on the host: #include "
+        "<rowan/own_operator.hpp>");
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Parts: specialize rowan::dtype<T> for each of these element types");
 }
@@ -108,3 +131,7 @@ ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat1
 }  // namespace rowan::inline v0::layer
 
 #include <rowan/train/parts_inl.hpp>
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/train/detail/gradient_sums.hpp>
+#endif

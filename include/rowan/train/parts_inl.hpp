@@ -6,24 +6,35 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
+#include <rowan/train/detail/gradient_sums.hpp>
 
 #include <cstdint>
+#include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::vector<Kind> kinds)
-    : count_(count), kinds_(std::move(kinds)), types_(std::move(types)) {
+struct AnyParts::Kinds {
+    std::string types;  // their names
+    std::vector<Kind> all;
+};
+
+ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds)
+    : count_(count), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
     if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
 ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, std::string const& what) const {
-    for (Kind const& kind : kinds_) {
-        if (kind.wire == v.spec().dtype) return kind.sums;
+    if (kinds_ != nullptr) {
+        for (Kind const& kind : kinds_->all) {
+            if (kind.wire == v.spec().dtype) return *kind.sums;
+        }
     }
-    throw TypeError(std::string("parts: the element type of ").append(what), dtype_text(v.spec().dtype), types_);
+    throw TypeError(std::string("parts: the element type of ").append(what), dtype_text(v.spec().dtype),
+                    kinds_ == nullptr ? std::string() : kinds_->types);
 }
 
 }  // namespace rowan::inline v0::detail

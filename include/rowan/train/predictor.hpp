@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/detail/owner.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/layer/var.hpp>
@@ -27,12 +28,9 @@ namespace detail {
 
 /// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
 class NetPredictor;
-struct EndPredictor {
-    ROWAN_IF_CALLED void operator()(NetPredictor* predictor) const noexcept;
-};
-using NetPredictorOwner = std::unique_ptr<NetPredictor, EndPredictor>;
-ROWAN_IF_CALLED NetPredictorOwner make_predictor(std::span<Variable* const> outputs, Parameters const& parameters,
-                                                 PredictorOptions const& options, DeviceExec const& exec);
+ROWAN_IF_CALLED void destroy(NetPredictor* predictor) noexcept;
+ROWAN_IF_CALLED Owner<NetPredictor> make_predictor(std::span<Variable* const> outputs, Parameters const& parameters,
+                                                   PredictorOptions const& options, DeviceExec const& exec);
 /// Sets one result for each output.
 ROWAN_IF_CALLED void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,
                              DeviceExec const& exec);
@@ -88,7 +86,7 @@ public:
     }
 
 private:
-    detail::NetPredictorOwner net_;
+    detail::Owner<detail::NetPredictor> net_;
     std::unique_ptr<Scope> scope_;  // of a loaded model
 };
 

@@ -128,11 +128,12 @@ private:
     std::unique_ptr<IdlePools> pools_;
 };
 
-ROWAN_CALLED_FUNCTION void EndPredictor::operator()(NetPredictor* predictor) const noexcept { delete predictor; }
+ROWAN_CALLED_FUNCTION void destroy(NetPredictor* predictor) noexcept { delete predictor; }
 
-ROWAN_CALLED_FUNCTION NetPredictorOwner make_predictor(std::span<Variable* const> outputs, Parameters const& parameters,
-                                                       PredictorOptions const& options, DeviceExec const& exec) {
-    return NetPredictorOwner(new NetPredictor(outputs, parameters, options, exec));
+ROWAN_CALLED_FUNCTION Owner<NetPredictor> make_predictor(std::span<Variable* const> outputs,
+                                                         Parameters const& parameters, PredictorOptions const& options,
+                                                         DeviceExec const& exec) {
+    return Owner<NetPredictor>(new NetPredictor(outputs, parameters, options, exec));
 }
 
 ROWAN_CALLED_FUNCTION void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,

@@ -23,8 +23,27 @@ template <std::invocable<std::int64_t&> Reader>
 inline constexpr bool returns_one_batch<Reader> =
     std::same_as<std::remove_cvref_t<std::invoke_result_t<Reader&, std::int64_t&>>, Feeds>;
 
-/// Calls take(feeds) for the batches of an epoch until it returns false.
-using ReadEpoch = std::function<void(std::int64_t& epoch, std::function<bool(Feeds const&)> const& take)>;
+/// A function of a batch, which returns whether more are wanted.
+using TakeBatch = std::function<bool(Feeds const&)>;
+
+/// Calls take(feeds) for the batches of an epoch until it returns false. `reader` must outlive it.
+class ReadEpoch {
+public:
+    template <class Reader>
+    explicit ReadEpoch(Reader& reader) noexcept : reader_(&reader), read_(&read<Reader>) {}
+    void operator()(std::int64_t& epoch, TakeBatch const& take) const { read_(reader_, epoch, take); }
+
+private:
+    template <class Reader>
+    static void read(void* reader, std::int64_t& epoch, TakeBatch const& take) {
+        for (Feeds const& feeds : (*static_cast<Reader*>(reader))(epoch)) {
+            if (!take(feeds)) break;
+        }
+    }
+
+    void* reader_;
+    void (*read_)(void* reader, std::int64_t& epoch, TakeBatch const& take);
+};
 
 /// train with any reader, for a net with any types.
 ROWAN_IF_CALLED Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
@@ -60,14 +79,9 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                   "batches; }");
     static_assert(!detail::returns_one_batch<Reader>,
                   "rowan::train: the reader returns several batches, such as a std::vector<rowan::Feeds>");
-    auto const read = [&](std::int64_t& epoch, std::function<bool(Feeds const&)> const& take) {
-        for (Feeds const& feeds : reader(epoch)) {
-            if (!take(feeds)) break;
-        }
-    };
-    return detail::run_training(
-        *cost, detail::cost_type<T, Device>(), options.exec, options.comm.ranks(),
-        [&options] { return detail::settings_of(options); }, std::cref(read));
+    auto read = [&reader](std::int64_t& epoch) -> decltype(auto) { return reader(epoch); };  // also of a function
+    return detail::run_training(*cost, detail::cost_type<T, Device>(), options.exec, options.comm.ranks(),
+                                detail::MakeSettings(options), detail::ReadEpoch(read));
 }
 
 // A mistake, which does not compile.

@@ -40,7 +40,7 @@ struct TrainCheckpoint {
     std::function<void(Variable& cost, Parameters const& all)> save = {};
     std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
 
-    explicit operator bool() const noexcept { return save != nullptr || load != nullptr; }  ///< whether train saves
+    explicit operator bool() const noexcept { return bool{save} || bool{load}; }  ///< whether train saves
 };
 
 }  // namespace layer

@@ -21,9 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -62,11 +60,11 @@ public:
         }
     }
 
-    explicit operator bool() const noexcept { return call_ != nullptr; }  ///< whether it holds a function
+    explicit operator bool() const noexcept { return static_cast<bool>(call_); }  ///< whether it holds a function
     /// Calls the function, if there is one. Returns whether training goes on.
     /// errors   those of the function
     /// cost     that of the function
-    bool operator()(Args... args) const { return call_ == nullptr || call_(args...); }
+    bool operator()(Args... args) const { return !call_ || call_(args...); }
 
 private:
     std::function<bool(Args...)> call_;
@@ -109,65 +107,33 @@ struct TrainOptionsOn {
 
 namespace detail {
 
-/// What TrainOptionsOn<Device> has, for a training that does not know Device. The options must outlive it.
-struct TrainSettings {
-    AnyOptimizer optimizer;  // of parameters that optimizers does not name
-    std::map<std::string_view, AnyOptimizer> optimizers;
-    std::map<std::string, double> const& rates;
-    AnyGradientClip const& clip;
-    layer::Schedule const& schedule;
-    AnyAverage const& average;
-    std::shared_ptr<Ranks const> ranks;
-    AnyParts const& parts;
-    std::int64_t check_every;
-    bool overlap;
-    std::chrono::milliseconds patience;
-    std::int64_t epochs;
-    layer::TrainCheckpoint const& checkpoint;
-    bool progress;
-    Metrics const& metrics;
-    std::optional<layer::EarlyStop> const& stop;
-    std::uint64_t seed;
-    Callback<BatchReport const&> const& on_batch;
-    Callback<std::int64_t, Parameters const&> const& on_epoch;
-    std::span<Variable* const> keep;
-    Feeds const* initial;  // or nullptr
-    Parameters const* resume;
+struct TrainSettings;
 
-    AnyOptimizer const& optimizer_of(ParameterGradient const& g) const {
-        auto const other = optimizers.find(g.parameter->name());
-        return other == optimizers.end() ? optimizer : other->second;
-    }
-};
+/// Complete where settings of other devices than the host can be made, see train_settings.hpp.
 template <class Device>
-TrainSettings settings_of(TrainOptionsOn<Device> const& o) {
-    return {.optimizer = o.optimizer,
-            .optimizers = {o.optimizers.begin(), o.optimizers.end()},
-            .rates = o.rates,
-            .clip = o.clip,
-            .schedule = o.schedule,
-            .average = o.average,
-            .ranks = o.comm.shared_ranks(),
-            .parts = o.parts,
-            .check_every = o.check_every,
-            .overlap = o.overlap,
-            .patience = o.patience,
-            .epochs = o.epochs,
-            .checkpoint = o.checkpoint,
-            .progress = o.progress,
-            .metrics = o.metrics,
-            .stop = o.stop,
-            .seed = o.seed,
-            .on_batch = o.on_batch,
-            .on_epoch = o.on_epoch,
-            .keep = o.keep,
-            .initial = o.initial.empty() ? nullptr : &o.initial,
-            .resume = o.resume};
-}
-ROWAN_TEMPLATE(TrainSettings settings_of(TrainOptionsOn<Cpu> const&))
+struct CanMakeSettings;
 
-/// Makes them. It needs memory, so that ranks call it where they agree whether it failed.
-using MakeSettings = std::function<TrainSettings()>;
+/// TrainSettings of a TrainOptionsOn<Device>.
+template <class Device>
+TrainSettings settings_of(void const* options);
+
+/// Options, which must outlive it. It makes the settings when it is called: this needs memory, so that ranks do so where
+/// they agree whether it failed.
+class MakeSettings {
+public:
+    template <class Device>
+    explicit MakeSettings(TrainOptionsOn<Device> const& options) noexcept
+        : options_(&options), settings_(&settings_of<Device>) {
+        static_assert(
+            !ROWAN_DECLARES_OPERATORS || std::is_same_v<Device, Cpu> || requires { CanMakeSettings<Device>{}; },
+            "rowan::train: the compiled library does not train on this device: #include <rowan/own_operator.hpp>");
+    }
+    TrainSettings operator()() const;
+
+private:
+    void const* options_;
+    TrainSettings (*settings_)(void const* options);
+};
 
 }  // namespace detail
 
@@ -175,3 +141,7 @@ using MakeSettings = std::function<TrainSettings()>;
 using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
+
+#if !ROWAN_DECLARES_OPERATORS
+#include <rowan/train/detail/train_settings.hpp>
+#endif

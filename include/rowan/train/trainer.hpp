@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/detail/owner.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/train/detail/cost_type.hpp>
@@ -11,7 +12,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -21,13 +21,10 @@ namespace detail {
 
 /// What a Trainer holds: an AnyTrainer.
 struct HeldTrainer;
-struct EndTrainer {
-    ROWAN_IF_CALLED void operator()(HeldTrainer* trainer) const noexcept;
-};
-using TrainerOwner = std::unique_ptr<HeldTrainer, EndTrainer>;
+ROWAN_IF_CALLED void destroy(HeldTrainer* trainer) noexcept;
 /// What `exec` refers to must outlive the trainer.
-ROWAN_IF_CALLED TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                          Ranks const* ranks, MakeSettings const& settings);
+ROWAN_IF_CALLED Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                Ranks const* ranks, MakeSettings const& settings);
 ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
 ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
 ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
@@ -68,9 +65,8 @@ public:
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
                      TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
-        : exec_(options.exec),
-          trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_, options.comm.ranks(),
-                                        [&options] { return detail::settings_of(options); })) {}
+        : exec_(options.exec), trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_,
+                                                             options.comm.ranks(), detail::MakeSettings(options))) {}
     Trainer(Trainer const&) = delete;
     Trainer& operator=(Trainer const&) = delete;
     // A mistake, which does not compile.
@@ -116,7 +112,7 @@ public:
 
 private:
     Device exec_;
-    detail::TrainerOwner trainer_;
+    detail::Owner<detail::HeldTrainer> trainer_;
 };
 
 }  // namespace rowan::inline v0

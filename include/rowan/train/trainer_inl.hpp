@@ -17,13 +17,13 @@ struct HeldTrainer {
     std::optional<AnyTrainer> trainer;
 };
 
-ROWAN_CALLED_FUNCTION void EndTrainer::operator()(HeldTrainer* trainer) const noexcept { delete trainer; }
+ROWAN_CALLED_FUNCTION void destroy(HeldTrainer* trainer) noexcept { delete trainer; }
 
-ROWAN_CALLED_FUNCTION TrainerOwner make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                                Ranks const* ranks, MakeSettings const& settings) {
-    TrainerOwner held;
+ROWAN_CALLED_FUNCTION Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                      Ranks const* ranks, MakeSettings const& settings) {
+    Owner<HeldTrainer> held;
     auto const options = before_agreement(ranks, TrainCall::trainer, [&] {
-        held.reset(new HeldTrainer);
+        held = Owner<HeldTrainer>(new HeldTrainer);
         return settings();
     });
     held->trainer.emplace(cost, type, exec, options);

@@ -242,24 +242,24 @@ Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op,
     auto const& before = get_attribute<std::vector<VarName>>(op, "before");
     expect_inputs(op, inputs, before.size());
     std::span<Variable* const> const first = std::span(inputs).first(before.size());
-    Scope& outside = default_scope();
-    auto const block =
-        begin_loop(outside, first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
-    WithdrawnScope refused{block->net.scope};
+    auto open =
+        open_loop(default_scope(), first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
+    WithdrawnScope refused{&open.scope};
+    Variable* condition = nullptr;
+    Variables after;
     {
-        ScopeGuard const guard(*block->net.scope);
-        Variables states;
-        for (auto const& s : block->net.states) states.push_back(s.before);
-        define_all(frame, op, "before", states);
+        ScopeGuard const guard(open.scope);
+        define_all(frame, op, "before", open.before);
         read_operators(frame);
-        block->net.condition = &frame.find(get_attribute<VarName>(op, "condition").value);
-        Variables const after = list(frame, op, "after");
-        if (after.size() != states.size()) bad_attribute(op, "after", "has the wrong number of states");
-        for (std::size_t k = 0; k < after.size(); ++k) block->net.states[k].after = after[k];
+        condition = &frame.find(get_attribute<VarName>(op, "condition").value);
+        after = list(frame, op, "after");
+        if (after.size() != open.before.size()) bad_attribute(op, "after", "has the wrong number of states");
     }
-    Operator& made = with_element(
-        "while_loop: gradients", get_attribute<std::int32_t>(op, "data_type"),
-        [&]<class R>(std::type_identity<R>) -> Operator& { return finish_loop<R, Device>(outside, block, first); });
+    Operator& made = with_element("while_loop: gradients", get_attribute<std::int32_t>(op, "data_type"),
+                                  [&]<class R>(std::type_identity<R>) -> Operator& {
+                                      return close_loop(open, first, *condition, after, LoopType::of<R, Device>(),
+                                                        &loop_holds<Device>);
+                                  });
     refused.scope = nullptr;
     return made;
 }
@@ -267,19 +267,19 @@ Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op,
 template <class Device, class... T>
 Operator& ProgramReader<Device, T...>::read_cond(Frame& outer, OpDesc const& op, Variables const& inputs) {
     expect_inputs(op, inputs, 1);
-    Scope& outside = default_scope();
-    auto const block = begin_cond(outside, *inputs[0]);
-    WithdrawnScope refused[]{{block->branches[0].scope.get()}, {block->branches[1].scope.get()}};
+    auto open = open_cond(default_scope(), *inputs[0]);
+    WithdrawnScope refused[]{{open.scopes[0]}, {open.scopes[1]}};
     for (std::size_t b = 0; b < 2; ++b) {
         Frame frame = inner(outer, op, b == 0 ? "then" : "else");
-        ScopeGuard const guard(*block->branches[b].scope);
+        ScopeGuard const guard(*open.scopes[b]);
         read_operators(frame);
-        end_branch(block->branches[b], list(frame, op, b == 0 ? "then_out" : "else_out"));
+        end_branch(open, b, list(frame, op, b == 0 ? "then_out" : "else_out"));
     }
-    Operator& made = with_element("cond: gradients", get_attribute<std::int32_t>(op, "data_type"),
-                                  [&]<class R>(std::type_identity<R>) -> Operator& {
-                                      return finish_cond<R, Device>(outside, block, *inputs[0]);
-                                  });
+    Operator& made =
+        with_element("cond: gradients", get_attribute<std::int32_t>(op, "data_type"),
+                     [&]<class R>(std::type_identity<R>) -> Operator& {
+                         return close_cond(open, *inputs[0], LoopType::of<R, Device>(), &cond_holds<Device>);
+                     });
     for (auto& scope : refused) scope.scope = nullptr;
     return made;
 }

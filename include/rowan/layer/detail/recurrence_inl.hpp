@@ -6,12 +6,21 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/graph/rnn.hpp>
 #include <rowan/op/infer.hpp>
 
+#include <cstddef>
+#include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
+/// A block with an empty scope within `outside`, for the steps of the sequences of x.
+ROWAN_IF_CALLED std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                        layer::RnnOptions const& options);
 ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
                                                               layer::RnnOptions const& options) {
     spec::has_levels("layer::rnn: x", x);
@@ -31,6 +40,9 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, Va
     return block;
 }
 
+/// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
+ROWAN_IF_CALLED std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                    VarSpec const& state, std::vector<Variable*>& inputs);
 ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
                                                           VarSpec const& state, std::vector<Variable*>& inputs) {
     std::vector<Variable*> before;
@@ -54,6 +66,20 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::
     return before;
 }
 
+ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x,
+                                                     std::span<layer::Memory const> memories,
+                                                     layer::RnnOptions const& options, VarSpec const& state) {
+    auto block = new_rnn_block(outside, x.spec(), options);
+    std::vector<Variable*> inputs{&x};
+    auto before = add_memories(*block, memories, state, inputs);
+    Scope& step = *block->scope;
+    Variable& step_input = *block->net.x;
+    return {outside, std::move(block), step, step_input, std::move(inputs), std::move(before)};
+}
+
+/// Completes the net of a step with its output and the states after it.
+ROWAN_IF_CALLED void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                              std::span<Variable* const> after);
 ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
                                     std::span<Variable* const> after) {
     auto& net = block.net;
@@ -82,6 +108,22 @@ ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span
     };
     check_rows(output);
     for (Variable const* const v : after) check_rows(*v);
+}
+
+ROWAN_CALLED_FUNCTION Operator& close_recurrence(OpenRecurrence& open, Variable& output,
+                                                 std::span<Variable* const> after, LoopType const& type,
+                                                 DeviceParts const& parts) {
+    RnnBlock& block = *open.block;
+    end_step(block, output, open.before, after);
+    block.runs_whole = parts.runs_whole;
+    block.kernels = type.kernels;
+    block.for_parts = parts.for_parts;
+    auto& inputs = open.inputs;
+    inputs.insert(inputs.end(), block.net.outer.begin(), block.net.outer.end());
+    Operator& op = open.outside.new_op(rnn_kernel, std::move(inputs), open.block);
+    op.inner_names = block.net.outer_names;
+    op.build_backward = [&net = block.net, gradients = type.gradients] { net.build_backward(gradients()); };
+    return op;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -1,19 +1,18 @@
 // rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step, created before the recurrent layer.
 #pragma once
 
-#include <rowan/core/error.hpp>
-#include <rowan/graph/detail/trace.hpp>
-#include <rowan/graph/rnn.hpp>
+#include <rowan/detail/owner.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/elementwise/declared.hpp>
+#include <rowan/op/var_spec.hpp>
 
 #include <span>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+struct StepParts;
+ROWAN_IF_CALLED void destroy(StepParts* parts) noexcept;
 
 /// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
 class StepProgram {
@@ -22,7 +21,7 @@ public:
     ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
     ROWAN_IF_CALLED explicit StepProgram(Variable& result);
 
-    std::span<Variable* const> memories() const { return memories_; }
+    ROWAN_IF_CALLED std::span<Variable* const> memories() const;
 
     /// Infers the specs of the memories from that of the input.
     /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
@@ -34,10 +33,7 @@ public:
                                                                         std::span<Variable* const> before) const;
 
 private:
-    Variable& result_;
-    std::vector<Operator*> order_;
-    std::vector<Variable*> memories_, sums_;
-    std::unordered_set<Variable const*> inputs_;
+    Owner<StepParts> parts_;
 };
 
 }  // namespace rowan::inline v0::detail

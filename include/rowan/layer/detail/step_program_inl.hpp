@@ -4,14 +4,34 @@
 #include <rowan/layer/detail/step_program.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/rnn.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
+struct StepParts {
+    Variable& result;
+    std::vector<Operator*> order = {};
+    std::vector<Variable*> memories = {}, sums = {};
+    std::unordered_set<Variable const*> inputs = {};
+};
+
+ROWAN_CALLED_FUNCTION void destroy(StepParts* parts) noexcept { delete parts; }
+
+ROWAN_CALLED_FUNCTION std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
+
+ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
+    auto& p = *parts_;
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {
         bool inside = false;
@@ -20,41 +40,42 @@ ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : result_(resul
             bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
                 throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
-            if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
+            if (!is_memory && is_placeholder(*v)) p.inputs.insert(v);
             inside = inside || is_placeholder(*v) || within.contains(v);
             if (!is_memory) continue;
-            if (std::ranges::find(memories_, v) != memories_.end())
+            if (std::ranges::find(p.memories, v) != p.memories.end())
                 throw GraphError("layer::add_to is called twice for one memory");
-            memories_.push_back(v);
-            sums_.push_back(op->outputs[0]);
+            p.memories.push_back(v);
+            p.sums.push_back(op->outputs[0]);
         }
         if (!inside) continue;
         if (op->kernel->is<rnn_op>())
             throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
-        order_.push_back(op);
+        p.order.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());
     }
-    for (Variable const* memory : memories_) inputs_.erase(memory);
-    if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
+    for (Variable const* memory : p.memories) p.inputs.erase(memory);
+    if (std::ranges::any_of(p.inputs, [](Variable const* v) { return v->role() != Role::step_input; }))
         throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
-    if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
+    if (p.order.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
 ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+    auto const& p = *parts_;
     std::unordered_map<Variable const*, VarSpec> specs;
-    for (Variable const* v : inputs_) specs.emplace(v, input);
-    for (Variable const* v : memories_) specs.emplace(v, v->spec());
-    for (std::size_t round = 0; round <= memories_.size(); ++round) {
-        for (Operator const* op : order_) {
+    for (Variable const* v : p.inputs) specs.emplace(v, input);
+    for (Variable const* v : p.memories) specs.emplace(v, v->spec());
+    for (std::size_t round = 0; round <= p.memories.size(); ++round) {
+        for (Operator const* op : p.order) {
             std::vector<VarSpec> in;
             for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
             auto const made = op->kernel->infer(in, op->attributes);
             for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
         }
-        for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
+        for (std::size_t m = 0; m < p.memories.size(); ++m) specs.at(p.memories[m]).dims = specs.at(p.sums[m]).dims;
     }
     std::vector<VarSpec> result;
-    for (Variable const* v : memories_) {
+    for (Variable const* v : p.memories) {
         VarSpec const& spec = specs.at(v);
         if (spec.dims.size() != 2 || spec.dims[1] == UNK)
             throw ShapeError("layer::rnn: the width of a memory", "UNK",
@@ -66,11 +87,12 @@ ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec con
 
 ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
     Variable& input, std::span<Variable* const> before) const {
+    auto const& p = *parts_;
     std::unordered_map<Variable const*, Variable*> now;
-    for (Variable const* v : inputs_) now.emplace(v, &input);
-    for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
+    for (Variable const* v : p.inputs) now.emplace(v, &input);
+    for (std::size_t m = 0; m < p.memories.size(); ++m) now.emplace(p.memories[m], before[m]);
     auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
-    for (Operator const* op : order_) {
+    for (Operator const* op : p.order) {
         std::vector<Variable*> in;
         for (Variable* const v : op->inputs) in.push_back(of(v));
         for (Variable* const v : in) {
@@ -84,8 +106,8 @@ ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::
         for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
     }
     std::vector<Variable*> after;
-    for (Variable* const v : sums_) after.push_back(of(v));
-    return {of(&result_), after};
+    for (Variable* const v : p.sums) after.push_back(of(v));
+    return {of(&p.result), after};
 }
 
 }  // namespace rowan::inline v0::detail

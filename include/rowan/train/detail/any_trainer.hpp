@@ -15,10 +15,10 @@
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/detail/train_settings.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/schedule.hpp>
-#include <rowan/train/train_options.hpp>
 
 #include <atomic>
 #include <cstddef>

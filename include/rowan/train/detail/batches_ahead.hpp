@@ -1,13 +1,13 @@
 // rowan/train/detail/batches_ahead.hpp: BatchesAhead, batches that another thread makes.
 #pragma once
 
+#include <rowan/detail/owner.hpp>
 #include <rowan/train/feeds.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <memory>
 
 namespace rowan::inline v0::detail {
 
@@ -43,12 +43,10 @@ public:
 
 private:
     struct Queue;
-    struct End {  // of the thread and the queue
-        void operator()(Queue*) const noexcept;
-    };
+    friend void destroy(Queue* queue) noexcept;  // and its thread
     bool next();
 
-    std::unique_ptr<Queue, End> queue_;
+    Owner<Queue> queue_;
     Feeds now_;
 };
 

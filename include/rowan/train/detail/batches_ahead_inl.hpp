@@ -51,14 +51,14 @@ struct BatchesAhead::Queue {
     }
 };
 
-ROWAN_FUNCTION void BatchesAhead::End::operator()(Queue* queue) const noexcept {
+ROWAN_FUNCTION void destroy(BatchesAhead::Queue* queue) noexcept {
     // A forked process has no thread to end, and perhaps a locked mutex.
     if (queue->process == ::getpid()) delete queue;
 }
 
 ROWAN_CALLED_FUNCTION BatchesAhead::BatchesAhead(std::int64_t most, std::function<void(Put const&)> read)
     : queue_(new Queue{.most = static_cast<std::size_t>(most), .read = std::move(read)}) {
-    queue_->thread = std::jthread([q = queue_.get()](std::stop_token const& stop) { q->run(stop); });
+    queue_->thread = std::jthread([q = &*queue_](std::stop_token const& stop) { q->run(stop); });
 }
 
 ROWAN_FUNCTION bool BatchesAhead::next() {

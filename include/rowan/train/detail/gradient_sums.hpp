@@ -92,24 +92,32 @@ void divide_sums(Cpu exec, std::size_t n, double divisor, std::byte* sums) {
     });
 }
 
+template <class T>
+struct CanSumGradients {};
+
 template <class T, class Device>
-constexpr GradientSums gradient_sums() {
-    return {element_sums<T>(),
-            &weighed_dense<T>,
-            &weighed_rows<T>,
-            &divide_sums<T>,
-            [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
-                Value value;
-                auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
-                value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
-                return value;
-            },
-            [](AnyExec exec, RowPieces&& elements) {
-                Value value;
-                auto rows = rows_of_pieces<T>(std::move(elements));
-                value.set(to_device(exec.or_default<Device>(), rows));
-                return value;
-            }};
+GradientSums const& gradient_sums() {
+    static constexpr GradientSums all{
+        element_sums<T>(),
+        &weighed_dense<T>,
+        &weighed_rows<T>,
+        &divide_sums<T>,
+        [](AnyExec exec, DensePieces&& elements, Tensor<std::int64_t>::shape_type const& shape) {
+            Value value;
+            auto tensor = tensor_of_pieces<T>(std::move(elements), shape);
+            value.set(LoDTensor<T, Device>(to_device(exec.or_default<Device>(), std::move(tensor))));
+            return value;
+        },
+        [](AnyExec exec, RowPieces&& elements) {
+            Value value;
+            auto rows = rows_of_pieces<T>(std::move(elements));
+            value.set(to_device(exec.or_default<Device>(), rows));
+            return value;
+        }};
+    return all;
 }
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<float, Cpu>())
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<double, Cpu>())
+ROWAN_TEMPLATE(GradientSums const& gradient_sums<bfloat16, Cpu>())
 
 }  // namespace rowan::inline v0::detail

@@ -6,9 +6,11 @@
 #include <rowan/op/elementwise/clip.hpp>
 #include <rowan/op/optimizer/clip_by_norm.hpp>
 #include <rowan/sparse/merge.hpp>
+#include <rowan/train/detail/update_kinds.hpp>
 #include <rowan/train/gradient_clip.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -86,23 +88,25 @@ private:
 template <class Device, class C, class... T>
 AnyGradientClip make_clip(C const& c, dtypes<T...>) {
     using Op = typename C::op;
-    ClipKinds kinds;
-    (kinds.of_one.push_back({dtype<T>::wire,
-                             [c](Scope& scope, std::vector<Variable*> g) {
-                                 return scope.new_op<Op, Device, T>(std::move(g), operator_options(c)).outputs;
-                             }}),
+    auto kinds = std::make_shared<ClipKinds>();
+    kinds->name = declaration_of<Op>::name;
+    kinds->types = dtype_list<T...>();
+    kinds->values = option_values(c);
+    (kinds->of_one.push_back({dtype<T>::wire,
+                              [c](Scope& scope, std::vector<Variable*> g) {
+                                  return scope.new_op<Op, Device, T>(std::move(g), operator_options(c)).outputs;
+                              }}),
      ...);
     if constexpr (clips_mixed_types<Op>) {
-        kinds.mixed = [c](Scope& scope, std::vector<Variable*> g) {
+        kinds->mixed = [c](Scope& scope, std::vector<Variable*> g) {
             return scope
                 .new_op(whole_kernel<clip_mixed_types<Op, Device, T...>>::value, std::move(g),
                         owned(operator_options(c)))
                 .outputs;
         };
     }
-    bool together = false;
-    if constexpr (requires { C::together; }) together = C::together;
-    return AnyGradientClip(declaration_of<Op>::name, dtype_list<T...>(), option_values(c), std::move(kinds), together);
+    if constexpr (requires { C::together; }) kinds->together = C::together;
+    return AnyGradientClip(std::move(kinds));
 }
 
 ROWAN_TEMPLATE(AnyGradientClip make_clip<Cpu>(layer::ClipByValue const&, dtypes<float, double, bfloat16>))

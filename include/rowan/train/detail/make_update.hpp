@@ -16,6 +16,7 @@
 #include <rowan/op/optimizer/rowwise_adagrad.hpp>
 #include <rowan/op/optimizer/sgd.hpp>
 #include <rowan/op/table/to_dense.hpp>
+#include <rowan/train/detail/update_kinds.hpp>
 #include <rowan/train/optimizer.hpp>
 #include <rowan/train/optimizers.hpp>
 
@@ -133,18 +134,20 @@ auto to_dense_unless_lazy([[maybe_unused]] O const& o) -> Variable* (*)(Scope&, 
 
 template <class Device, class O, class... T>
 AnyOptimizer make_optimizer(O const& o, dtypes<T...>) {
-    std::vector<OptimizerKind> kinds;
-    (kinds.push_back({dtype<T>::wire,
-                      [o](Scope& scope, ParameterGradient const& g) {
-                          if constexpr (deferred_optimizer<O> && !std::is_same_v<Device, Cpu>) {
-                              return make_update<T, Device>(o.optimizer, scope, g);
-                          } else {
-                              return make_update<T, Device>(o, scope, g);
-                          }
-                      },
-                      to_dense_unless_lazy<T, Device>(o)}),
+    auto all = std::make_shared<OptimizerKinds>();
+    all->types = dtype_list<T...>();
+    all->values = option_values(o);
+    (all->kinds.push_back({dtype<T>::wire,
+                           [o](Scope& scope, ParameterGradient const& g) {
+                               if constexpr (deferred_optimizer<O> && !std::is_same_v<Device, Cpu>) {
+                                   return make_update<T, Device>(o.optimizer, scope, g);
+                               } else {
+                                   return make_update<T, Device>(o, scope, g);
+                               }
+                           },
+                           to_dense_unless_lazy<T, Device>(o)}),
      ...);
-    return AnyOptimizer(dtype_list<T...>(), option_values(o), std::move(kinds));
+    return AnyOptimizer(std::move(all));
 }
 
 ROWAN_TEMPLATE(AnyOptimizer make_optimizer<Cpu>(layer::Sgd const&, dtypes<float, double, bfloat16>))

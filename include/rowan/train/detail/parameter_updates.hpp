@@ -7,9 +7,9 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/ranks.hpp>
-#include <rowan/train/optimizer.hpp>
+#include <rowan/train/detail/train_settings.hpp>
+#include <rowan/train/detail/update_kinds.hpp>
 #include <rowan/train/parameters.hpp>
-#include <rowan/train/train_options.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -30,6 +30,11 @@ inline void check_shape(Variable const& parameter, Variable const& gradient) {
                          shape_text(want).append(", that of ").append(parameter.name()));
 }
 
+ROWAN_CALLED_FUNCTION AnyOptimizer const& TrainSettings::optimizer_of(ParameterGradient const& g) const {
+    auto const other = optimizers.find(g.parameter->name());
+    return other == optimizers.end() ? optimizer : other->second;
+}
+
 ROWAN_CALLED_FUNCTION void ParameterUpdates::add_gradients(Scope& scope, std::vector<ParameterGradient> gradients,
                                                            TrainSettings const& options, bool apart) {
     gradients_ = std::move(gradients);
