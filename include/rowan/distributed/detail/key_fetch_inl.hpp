@@ -4,7 +4,7 @@
 #include <rowan/distributed/detail/key_fetch.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/sparse/detail/key_index_members.hpp>
+#include <rowan/sparse/key_index.hpp>
 
 #include <numeric>
 #include <utility>
