@@ -69,20 +69,21 @@ ROWAN_CALLED_FUNCTION void Scope::drop_scopes() noexcept { parts_->scopes.clear(
 
 ROWAN_CALLED_FUNCTION void Scope::unlink(std::size_t first, bool own) noexcept {
     auto const some = std::span(parts_->operators).subspan(first);
-    auto const each = [&](auto const& f) {
-        for (auto const& op : some) {
-            for (auto const* list : {&op->inputs, &op->outputs}) {
-                for (Variable* const v : *list) f(*v);
+    for (auto const& op : some) op->leaves = true;
+    for (auto const& op : some) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) {
+                if (std::exchange(v->left_, true) || (!own && v->scope_ == this)) continue;
+                for (auto* of : {&v->readers_, &v->writers_})
+                    std::erase_if(*of, [](Operator const* reader) { return reader->leaves; });
             }
         }
-    };
-    for (auto const& op : some) op->leaves = true;
-    each([&](Variable& v) {
-        if (std::exchange(v.left_, true) || (!own && v.scope_ == this)) return;
-        for (auto* list : {&v.readers_, &v.writers_})
-            std::erase_if(*list, [](Operator const* op) { return op->leaves; });
-    });
-    each([](Variable& v) { v.left_ = false; });
+    }
+    for (auto const& op : some) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) v->left_ = false;
+        }
+    }
     for (auto const& op : some) op->leaves = false;
 }
 
