@@ -29,19 +29,20 @@ struct DensePieces {
 /// Adds the arrays from[k], of `elements` sums each, as the tree does: keys[k] is the first part of the node that array
 /// k sums. Keys ascend.
 /// requires   out is none of them
-void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements, std::span<std::int64_t const> keys,
-               std::span<std::byte const* const> from, std::byte* out);
+ROWAN_IF_CALLED void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements,
+                               std::span<std::int64_t const> keys, std::span<std::byte const* const> from,
+                               std::byte* out);
 
 /// The sum of pieces that ascend by key, those of one node: of `ends`, those of whole_nodes, or of all.
 DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
                        std::span<std::int64_t const> ends = {});
 
 /// Adds up what a rank may: as for RowPieces.
-DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts, std::int64_t first,
-                        std::int64_t total);
+ROWAN_IF_CALLED DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,
+                                        std::int64_t first, std::int64_t total);
 
 /// Sums narrowed to elements, in memory that is not lent: element_bytes is that of elements then.
-DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in);
+ROWAN_IF_CALLED DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in);
 
 /// n elements as sums.
 template <class T>

@@ -9,9 +9,9 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements,
-                              std::span<std::int64_t const> keys, std::span<std::byte const* const> from,
-                              std::byte* out) {
+ROWAN_CALLED_FUNCTION void sum_dense(Cpu exec, ElementSums const& type, std::size_t elements,
+                                     std::span<std::int64_t const> keys, std::span<std::byte const* const> from,
+                                     std::byte* out) {
     static constexpr std::size_t grain = 1024;  // sums, with those that wait, in the first cache
     std::size_t const ranges = (elements + grain - 1) / grain;
     parallel_work(exec, elements * keys.size(), ranges, 64, [&](std::size_t first, std::size_t last) {
@@ -60,14 +60,14 @@ ROWAN_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::sp
     return out;
 }
 
-ROWAN_FUNCTION DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,
-                                       std::int64_t first, std::int64_t total) {
+ROWAN_CALLED_FUNCTION DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,
+                                              std::int64_t first, std::int64_t total) {
     if (parts.size() == 1) return std::move(parts[0]);
     std::int64_t const end = first + static_cast<std::int64_t>(parts.size());
     return sum_pieces(exec, type, parts, whole_nodes(first, end, total));
 }
 
-ROWAN_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in) {
+ROWAN_CALLED_FUNCTION DensePieces narrow_pieces(Cpu exec, ElementSums const& type, DensePieces&& in) {
     if (type.narrow == nullptr && !in.lent) return std::move(in);
     std::size_t const n = in.keys.size() * in.elements;
     Storage<std::byte> bytes(n * type.bytes);

@@ -50,7 +50,7 @@ constexpr ElementSums element_sums() {
 class TreeSum {
 public:
     /// Of `n` elements each; keys are at most `last_key`.
-    TreeSum(ElementSums const& type, std::size_t n, std::int64_t last_key);
+    ROWAN_IF_CALLED TreeSum(ElementSums const& type, std::size_t n, std::int64_t last_key);
 
     /// Begins a sum that is written to `out`.
     void begin(std::byte* out) {
@@ -59,12 +59,12 @@ public:
     }
     /// Adds the sum of the next node; `key` is the first part of it. Keys ascend.
     /// requires   the memory of `sum` remains until `end`
-    void add(std::int64_t key, std::byte const* sum);
-    void end();
+    ROWAN_IF_CALLED void add(std::int64_t key, std::byte const* sum);
+    ROWAN_IF_CALLED void end();
 
 private:
     std::byte* slot(std::size_t i) { return i == 0 ? out_ : sums_.data() + (i - 1) * bytes_; }
-    void fold(int below);
+    ROWAN_IF_CALLED void fold(int below);
 
     ElementSums type_;
     std::size_t n_, bytes_, depth_ = 0;
@@ -77,13 +77,13 @@ private:
 
 /// The greatest nodes of which parts [begin, end) of all `total` parts are all the leaves: their ends, ascending. The
 /// last may end after the last part.
-std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
+ROWAN_IF_CALLED std::vector<std::int64_t> whole_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
 
 /// The first part of each of them.
-std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
+ROWAN_IF_CALLED std::vector<std::int64_t> firsts_of_nodes(std::int64_t begin, std::int64_t end, std::int64_t total);
 
 /// The node, an index of `ends`, of a part.
-std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
+ROWAN_IF_CALLED std::size_t node_of(std::span<std::int64_t const> ends, std::int64_t part);
 
 }  // namespace rowan::inline v0::detail
 

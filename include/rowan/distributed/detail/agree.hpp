@@ -44,7 +44,7 @@ constexpr Collective collective_of(TrainCall call) {
 }
 
 /// What ranks come to: `step 17's fetch`, zero-terminated.
-std::array<char, 80> expected_text(TrainCall call, std::int64_t step);
+ROWAN_IF_CALLED std::array<char, 80> expected_text(TrainCall call, std::int64_t step);
 
 /// What a rank tells the others before rows travel.
 struct Notice {
@@ -80,7 +80,7 @@ std::vector<Notice> agree(ProcessGroup const& group, Collective operation, F con
 }
 
 /// errors   ShapeError on all ranks if own[word] differs: the number `what`
-void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what);
+ROWAN_IF_CALLED void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what);
 
 /// Where a rank differs from rank 0.
 struct RankDifference : Difference {
@@ -137,7 +137,7 @@ decltype(auto) after_agreement(ProcessGroup const& group, F&& f) {
 
 /// The last call of a rank: what the others begin, begins with an agreement, which tells them that this one has ended.
 /// Returns when all have called it.
-void farewell(ProcessGroup const& group);
+ROWAN_IF_CALLED void farewell(ProcessGroup const& group);
 
 }  // namespace rowan::inline v0::detail
 

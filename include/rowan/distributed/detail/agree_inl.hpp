@@ -16,7 +16,7 @@ namespace rowan::inline v0::detail {
 inline constexpr std::size_t longest_remote_text = 511;
 
 /// The text of an error, for the other ranks.
-inline std::string text_of(std::exception_ptr const& error) {
+ROWAN_IF_CALLED inline std::string text_of(std::exception_ptr const& error) {
     try {
         std::rethrow_exception(error);
     } catch (std::exception const& e) {
@@ -26,7 +26,7 @@ inline std::string text_of(std::exception_ptr const& error) {
     }
 }
 
-inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& mine) {
+ROWAN_IF_CALLED inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& mine) {
     std::vector<Notice> all(static_cast<std::size_t>(group.size()));
     group.allgather(std::as_bytes(std::span(&mine, 1)), bytes_of(all));
     return all;
@@ -34,7 +34,7 @@ inline std::vector<Notice> all_notices(ProcessGroup const& group, Notice const& 
 
 /// Two numbers for what must be the same on all ranks. Their sums are those of equal numbers only if all are equal, but
 /// for one case in 2^100, so that all ranks conclude the same.
-inline std::array<std::uint64_t, 2> hashes_of(Notice const& n, Told told) {
+ROWAN_IF_CALLED inline std::array<std::uint64_t, 2> hashes_of(Notice const& n, Told told) {
     std::array<std::uint64_t, 2> hashes{0x9E3779B97F4A7C15U, 0xC2B2AE3D27D4EB4FU};
     auto const add = [&](std::int64_t word) {
         for (auto& h : hashes) {
@@ -49,7 +49,7 @@ inline std::array<std::uint64_t, 2> hashes_of(Notice const& n, Told told) {
 }
 
 /// Whether no rank has thrown or ended, and what must be the same is.
-inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) {
+ROWAN_IF_CALLED inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) {
     auto const hashes = hashes_of(mine, told);
     std::array<std::int64_t, 3> sums{mine.failed, static_cast<std::int64_t>(hashes[0]),
                                      static_cast<std::int64_t>(hashes[1])};
@@ -60,7 +60,7 @@ inline bool all_agree(ProcessGroup const& group, Notice const& mine, Told told) 
 }
 
 /// The notices that an agreement is about. Memory is allocated before ranks meet, so that none fails when others go on.
-inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, Told told) {
+ROWAN_IF_CALLED inline std::vector<Notice> tell(ProcessGroup const& group, Notice const& mine, Told told) {
     if (group.size() <= group.few_ranks()) return all_notices(group, mine);
     using Own = std::array<std::int64_t, 4>;
     bool const every = told == Told::all;
@@ -91,8 +91,8 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& gro
 }
 
 /// Tells the text of this rank's error, if it has one, to all, and throws.
-[[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
-                                      std::vector<Notice> const& all) {
+ROWAN_IF_CALLED [[noreturn]] inline void throw_remote(ProcessGroup const& group, std::exception_ptr const& mine,
+                                                      std::vector<Notice> const& all) {
     auto const texts = after_agreement(group, [&] {
         auto const text = mine ? text_of(mine) : std::string();
         return all_texts(group, std::string_view(text).substr(0, longest_remote_text));
@@ -103,7 +103,9 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> all_texts(ProcessGroup const& gro
 }
 
 /// `rank 1`
-inline std::string rank_text(std::size_t rank) { return std::string("rank ").append(std::to_string(rank)); }
+ROWAN_IF_CALLED inline std::string rank_text(std::size_t rank) {
+    return std::string("rank ").append(std::to_string(rank));
+}
 
 inline constexpr std::array collective_names{"together",
                                              "row_allreduce",
@@ -132,7 +134,7 @@ inline constexpr std::array collective_names{"together",
                                              "the end of train"};
 static_assert(collective_names.size() == static_cast<std::size_t>(collective_of(TrainCall::end)) + 1);
 
-ROWAN_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
+ROWAN_CALLED_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
     char const* part = nullptr;  // of a step
     if (call == TrainCall::fetch) part = "fetch";
     if (call == TrainCall::step) part = "gradients";
@@ -147,7 +149,7 @@ ROWAN_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t s
 }
 
 /// errors   Error if a rank's operation is another than that of rank 0
-inline void check_operation(std::size_t rank, Collective other, Collective first) {
+ROWAN_IF_CALLED inline void check_operation(std::size_t rank, Collective other, Collective first) {
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
     if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
@@ -160,7 +162,7 @@ inline void check_operation(std::size_t rank, Collective other, Collective first
                     .append(collective_names[static_cast<std::size_t>(first)]));
 }
 
-inline void check_same(std::vector<Notice> const& all) {
+ROWAN_IF_CALLED inline void check_same(std::vector<Notice> const& all) {
     static constexpr std::array<char const*, 3> names{"the element type", "height", "the row size"};
     for (std::size_t r = 1; r < all.size(); ++r) {
         check_operation(r, all[r].operation, all[0].operation);
@@ -182,14 +184,14 @@ inline void check_same(std::vector<Notice> const& all) {
 }
 
 /// The first rank whose own[word] is not that of rank 0; 0: none.
-inline std::size_t first_other(std::vector<Notice> const& notices, std::size_t word) {
+ROWAN_IF_CALLED inline std::size_t first_other(std::vector<Notice> const& notices, std::size_t word) {
     for (std::size_t r = 1; r < notices.size(); ++r) {
         if (notices[r].own[word] != notices[0].own[word]) return r;
     }
     return 0;
 }
 
-ROWAN_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
+ROWAN_CALLED_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
     throw ShapeError(std::string(what).append(" on ").append(rank_text(r)), std::to_string(notices[r].own[word]),
@@ -259,7 +261,7 @@ ROWAN_CALLED_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Co
     return notices[0].number;
 }
 
-ROWAN_FUNCTION void farewell(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION void farewell(ProcessGroup const& group) {
     for (;;) {
         Notice mine;
         mine.failed = 2;

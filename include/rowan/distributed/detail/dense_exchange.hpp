@@ -75,7 +75,7 @@ public:
 private:
     ROWAN_IF_CALLED void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
     ROWAN_IF_CALLED void send();
-    DensePieces sum(DensePieces const& in) const;
+    ROWAN_IF_CALLED DensePieces sum(DensePieces const& in) const;
     ROWAN_IF_CALLED DensePieces sum_across(DensePieces&& in) const;
     ROWAN_IF_CALLED std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
 

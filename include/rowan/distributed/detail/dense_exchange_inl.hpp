@@ -87,7 +87,7 @@ ROWAN_CALLED_FUNCTION void DenseReduction::finish(std::function<std::span<std::b
 }
 
 /// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
-inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t const> cuts) {
+ROWAN_IF_CALLED inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t const> cuts) {
     DensePieces out;
     out.elements = pieces.elements;
     out.element_bytes = pieces.element_bytes;
@@ -193,7 +193,7 @@ ROWAN_CALLED_FUNCTION void DenseReduction::send() {
     slices_.begin(group, std::move(own_), std::move(cuts), all);
 }
 
-ROWAN_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
+ROWAN_CALLED_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
     return narrow_pieces(exec_, type_, sum_pieces(exec_, type_, std::span(&in, 1)));
 }
 

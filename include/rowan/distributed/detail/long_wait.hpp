@@ -60,7 +60,7 @@ std::vector<int> late_ranks(std::span<int const> needed, int ranks, Waits const&
 }
 
 /// Prints that text and, of the ranks whose place is not empty, in what they wait: `ranks 0 and 1 wait in step 17's fetch`.
-void print_wait(std::string_view text, std::span<std::string const> in);
+ROWAN_IF_CALLED void print_wait(std::string_view text, std::span<std::string const> in);
 
 /// A message between ranks that wait.
 struct RankNote {

@@ -13,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 /// `rank 2`, `ranks 0 to 3 and 7`, of many the first ones
-inline std::string ranks_text(std::span<int const> ranks) {
+ROWAN_IF_CALLED inline std::string ranks_text(std::span<int const> ranks) {
     std::vector<std::string> runs;
     std::size_t i = 0;
     for (; i < ranks.size() && runs.size() < 8; ++i) {
@@ -42,7 +42,7 @@ ROWAN_CALLED_FUNCTION std::string late_text(std::span<int const> late, std::stri
     return text.append(what).append(" for ").append(time_text(waited));
 }
 
-ROWAN_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
+ROWAN_CALLED_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
     std::map<std::string_view, std::vector<int>> ranks;
     for (std::size_t r = 0; r < in.size(); ++r) {
         if (!in[r].empty()) ranks[in[r]].push_back(static_cast<int>(r));

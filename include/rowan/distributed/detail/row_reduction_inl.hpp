@@ -36,7 +36,9 @@ ROWAN_CALLED_FUNCTION RowReduction::RowReduction(ProcessGroup const& group, Cpu 
     after_agreement(*group_, [&] {
         std::int64_t const ranks = group_->size();
         for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        auto const several = [&](auto first, auto end) { return whole_nodes(first, end, total).size() > 1; };
+        auto const several = [&](std::int64_t first, std::int64_t end) {
+            return whole_nodes(first, end, total).size() > 1;
+        };
         one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
         if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
         if (ranks > 1) begin();
@@ -49,7 +51,8 @@ ROWAN_CALLED_FUNCTION void RowReduction::describe(Notice& notice) {
 }
 
 /// The options and the shape of a row.
-inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape, std::int64_t table) {
+ROWAN_IF_CALLED inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape,
+                                             std::int64_t table) {
     static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
     static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
     NamedValues all;
@@ -61,7 +64,7 @@ inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& s
 }
 
 /// A word of every rank.
-inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
+ROWAN_IF_CALLED inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
     std::vector<std::size_t> counts;
     for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
     return counts;
@@ -226,7 +229,7 @@ ROWAN_CALLED_FUNCTION void RowReduction::begin_contributions() {
 }
 
 /// Sends what each rank has to all.
-inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
+ROWAN_IF_CALLED inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
     auto const counts = all_counts(group, own.rows.size());
     std::vector<std::int64_t> const no_keys(counts.size());
     return begin_gather(group, std::move(own), counts, no_keys).wait();

@@ -34,7 +34,8 @@ ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGro
 }
 
 /// The pieces of each rank's rows together, in their order, with slots instead of rows.
-inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots, RowPieces const& in) {
+ROWAN_IF_CALLED inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots,
+                                              RowPieces const& in) {
     std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
     for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
     for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];

@@ -22,7 +22,7 @@ ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::
 }
 
 /// The number of rows of each rank.
-inline std::vector<std::int64_t> heights_of(Partition const& partition) {
+ROWAN_IF_CALLED inline std::vector<std::int64_t> heights_of(Partition const& partition) {
     std::vector<std::int64_t> heights;
     for (int r = 0; r < partition.ranks; ++r) heights.push_back(partition.rows_of(r));
     return heights;
