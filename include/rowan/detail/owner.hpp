@@ -1,6 +1,8 @@
 // rowan/detail/owner.hpp: Owner, which owns an object of a class that is only declared.
 #pragma once
 
+#include <rowan/core/detail/config.hpp>
+
 #include <utility>
 
 namespace rowan::inline v0::detail {
