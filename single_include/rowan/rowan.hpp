@@ -15444,11 +15444,20 @@ struct written_by<grad_rules<Rule, Rest...>> {
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
+    static constexpr bool compiled_rules = false;  // whether the compiled library has its rules apart from it
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
     static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
+
+#ifdef ROWAN_COMPILED
+template <std::derived_from<whole_op> Op>
+inline constexpr bool whole_rules_apart = Op::compiled_rules;
+#else
+template <std::derived_from<whole_op> Op>
+inline constexpr bool whole_rules_apart = false;
+#endif
 
 template <std::derived_from<whole_op> Op>
 struct whole_kernel {
@@ -15499,6 +15508,12 @@ inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<
 template <class Op>
 inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
 
+template <class Op>
+constexpr GradientRules const* rules_of_whole() {
+    if constexpr (has_rules<Op> && !whole_rules_apart<Op>) return &gradient_rules<Op, void>;
+    return nullptr;
+}
+
 template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
@@ -15510,7 +15525,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .row_traits = &Op::row_traits,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
-                                                  .rules = has_rules<Op> ? &gradient_rules<Op, void> : nullptr,
+                                                  .rules = rules_of_whole<Op>(),
+                                                  .compiled_rules = has_rules<Op>&& whole_rules_apart<Op>,
                                                   .in_place = Op::in_place,
                                                   .each_read = Op::each_read};
 
@@ -37655,6 +37671,7 @@ struct cond_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out, slot::scopes>;
     using grad = grad_rule<cond_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     ROWAN_IF_CALLED static void run(KernelCall const& call);
@@ -38245,6 +38262,7 @@ struct rnn_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::last, slot::out, slot::scopes>;
     using grad = grad_rule<rnn_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
     ROWAN_IF_CALLED static RowTraits row_traits(AttributesRef a);
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
@@ -38906,6 +38924,7 @@ struct while_op : whole_op {
     using inputs = slots<slot::state>;
     using outputs = slots<slot::last, slot::scopes>;
     using grad = grad_rule<while_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
@@ -62884,6 +62903,123 @@ struct negative_sampling_op : detail::declared<negative_sampling_op> {
 
 namespace rowan::inline v0 {
 
+/// A distribution of classes 0, 1 … from which negatives are drawn. All arithmetic is rowan's own, so that the same seed
+/// draws the same classes everywhere.
+class ClassSampler {
+public:
+    /// Every class with the probability 1 / classes.
+    /// errors   ValueError unless classes is in [1, 2^31)
+    /// cost     O(1)
+    static ClassSampler uniform(std::int64_t classes) { return {classes, 0.0}; }
+
+    /// Class c with the probability log((c + 2) / (c + 1)) / log(classes + 1): about that of words that are sorted by
+    /// descending frequency. As TensorFlow's log_uniform_candidate_sampler.
+    /// errors   ValueError unless classes is in [1, 2^31)
+    /// cost     O(1)
+    ROWAN_IF_CALLED static ClassSampler log_uniform(std::int64_t classes);
+
+    /// Class c with a probability in proportion to weight[c], such as counts raised to word2vec's 0.75, rounded to a
+    /// multiple of 2^-32 / classes. Walker: An Efficient Method for Generating Discrete Random Variables, 1977.
+    /// errors   ValueError if there are no classes or 2^31, a weight is negative or not finite, or all are 0
+    /// cost     O(classes) time, 20 bytes for each class
+    ROWAN_IF_CALLED static ClassSampler of_weights(std::span<double const> weight);
+    /// A sampler that draws a class with a probability in proportion to counts[c]^power.
+    /// errors   as of_weights; ValueError if a count is negative
+    /// cost     as of_weights, and a power for each class
+    ROWAN_IF_CALLED static ClassSampler of_counts(std::span<std::int64_t const> counts, double power = 1.0);
+
+    std::int64_t classes() const noexcept { return classes_; }    ///< the number of classes
+    std::int64_t possible() const noexcept { return possible_; }  ///< how many of them have a probability above 0
+
+    /// The probability that one draw is this class.
+    /// errors   IndexError if it is not in [0, classes())
+    /// cost     O(1)
+    ROWAN_IF_CALLED double probability(std::int64_t c) const;
+    /// The probabilities of some classes.
+    /// errors   IndexError if one is not in [0, classes())
+    /// cost     O(1) for each
+    ROWAN_IF_CALLED std::vector<double> probabilities(Ids<> const& classes) const;
+
+    /// A class, given 64 random bits.
+    /// errors   none
+    /// cost     O(1)
+    ROWAN_IF_CALLED std::int64_t draw(std::uint64_t bits) const;
+
+private:
+    /// A share of 1 / classes: the first `own` / 2^32 of it belong to the class of this number, the rest to another.
+    struct Bucket {
+        std::uint64_t own;
+        std::int32_t other;
+    };
+
+    ROWAN_IF_CALLED ClassSampler(std::int64_t classes, double log_range);
+
+    ROWAN_IF_CALLED void make_buckets(std::span<double const> weight);
+
+    std::int64_t classes_, possible_;
+    double log_range_;  // 0: not log-uniform
+    std::vector<double> probability_;
+    std::vector<Bucket> buckets_;
+};
+
+/// Classes that were drawn, and how many draws that took.
+struct SampledClasses {
+    Tensor<std::int64_t> ids;  ///< in the order of the draws
+    std::int64_t tries =
+        0;  ///< the number of draws; more than there are ids, if classes that came again were drawn once more
+};
+
+/// Draws n classes, with repetitions or, with `unique`, n different ones. The draws depend on the seed alone.
+/// errors   ValueError if n is negative, or unique and above sampler.possible()
+/// cost     O(n); unique draws until n classes have come, which takes long if n is near the number of classes
+ROWAN_IF_CALLED SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n, std::uint64_t seed,
+                                              bool unique = false);
+
+/// How often a class of this probability is expected among n classes that were drawn in a number of tries: as
+/// TensorFlow's samplers, n · probability if all tries gave one, else 1 - (1 - probability)^tries.
+/// errors   none
+/// cost     O(1)
+ROWAN_IF_CALLED double expected_count(double probability, std::int64_t n, std::int64_t tries);
+
+namespace detail {
+
+/// The expected count of each of the ids.
+ROWAN_IF_CALLED std::vector<double> expected_numbers(ClassSampler const& sampler, SampledClasses const& drawn,
+                                                     Ids<> const& ids);
+
+}  // namespace detail
+
+/// The expected counts of labels and of the classes that were drawn.
+/// shapes   label of any shape -> its shape, and that of drawn.ids
+/// errors   IndexError if a label is not one of the sampler's classes
+/// cost     two logarithms for each label and each drawn class
+template <class T = float>
+std::pair<Tensor<T>, Tensor<T>> expected_counts(ClassSampler const& sampler, SampledClasses const& drawn,
+                                                std::type_identity_t<Ids<>> label) {
+    auto const counts = [&](Ids<> const& ids) {
+        auto made = Tensor<T>::from_shape(ids.shape());
+        auto const numbers = detail::expected_numbers(sampler, drawn, ids);
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            detail::store(detail::constant<detail::sum_t<T>>(numbers[k]), made.data() + k);
+        return made;
+    };
+    detail::check_ids(Cpu{}, "label", label, sampler.classes());
+    return {counts(label), counts(drawn.ids)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/loss/class_sampler_inl.hpp: definitions of rowan/op/loss/class_sampler.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+namespace rowan::inline v0 {
+
 namespace detail {
 
 /// The probability of class c under ClassSampler::log_uniform, given c + 1.
@@ -62905,161 +63041,108 @@ struct expected_count_formula {
 
 }  // namespace detail
 
-/// A distribution of classes 0, 1 … from which negatives are drawn. All arithmetic is rowan's own, so that the same seed
-/// draws the same classes everywhere.
-class ClassSampler {
-public:
-    /// Every class with the probability 1 / classes.
-    /// errors   ValueError unless classes is in [1, 2^31)
-    /// cost     O(1)
-    static ClassSampler uniform(std::int64_t classes) { return {classes, 0.0}; }
+ROWAN_CALLED_FUNCTION ClassSampler::ClassSampler(std::int64_t classes, double log_range)
+    : classes_(classes), possible_(classes), log_range_(log_range) {
+    if (classes < 1 || classes >= std::int64_t{1} << 31) throw ValueError("classes", classes, "in [1, 2^31)");
+}
 
-    /// Class c with the probability log((c + 2) / (c + 1)) / log(classes + 1): about that of words that are sorted by
-    /// descending frequency. As TensorFlow's log_uniform_candidate_sampler.
-    /// errors   ValueError unless classes is in [1, 2^31)
-    /// cost     O(1)
-    static ClassSampler log_uniform(std::int64_t classes) {
-        return {classes, detail::logarithm(static_cast<double>(classes) + 1)};
-    }
+ROWAN_CALLED_FUNCTION ClassSampler ClassSampler::log_uniform(std::int64_t classes) {
+    return {classes, detail::logarithm(static_cast<double>(classes) + 1)};
+}
 
-    /// Class c with a probability in proportion to weight[c], such as counts raised to word2vec's 0.75, rounded to a
-    /// multiple of 2^-32 / classes. Walker: An Efficient Method for Generating Discrete Random Variables, 1977.
-    /// errors   ValueError if there are no classes or 2^31, a weight is negative or not finite, or all are 0
-    /// cost     O(classes) time, 20 bytes for each class
-    static ClassSampler of_weights(std::span<double const> weight) {
-        ClassSampler made(static_cast<std::int64_t>(weight.size()), 0.0);
-        made.make_buckets(weight);
-        return made;
+ROWAN_CALLED_FUNCTION ClassSampler ClassSampler::of_weights(std::span<double const> weight) {
+    ClassSampler made(static_cast<std::int64_t>(weight.size()), 0.0);
+    made.make_buckets(weight);
+    return made;
+}
+
+ROWAN_CALLED_FUNCTION ClassSampler ClassSampler::of_counts(std::span<std::int64_t const> counts, double power) {
+    detail::Exponent const exponent = detail::exact_exponent(power);
+    std::vector<double> weight(counts.size());
+    for (std::size_t c = 0; c < counts.size(); ++c) {
+        if (counts[c] < 0) throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0");
+        weight[c] = counts[c] == 0 ? 0.0 : detail::power(static_cast<double>(counts[c]), exponent, 1.0);
     }
-    /// A sampler that draws a class with a probability in proportion to counts[c]^power.
-    /// errors   as of_weights; ValueError if a count is negative
-    /// cost     as of_weights, and a power for each class
-    static ClassSampler of_counts(std::span<std::int64_t const> counts, double power = 1.0) {
-        detail::Exponent const exponent = detail::exact_exponent(power);
-        std::vector<double> weight(counts.size());
-        for (std::size_t c = 0; c < counts.size(); ++c) {
-            if (counts[c] < 0) throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0");
-            weight[c] = counts[c] == 0 ? 0.0 : detail::power(static_cast<double>(counts[c]), exponent, 1.0);
+    return of_weights(weight);
+}
+
+ROWAN_CALLED_FUNCTION double ClassSampler::probability(std::int64_t c) const {
+    if (c < 0 || c >= classes_) throw IndexError("class", c, classes_);
+    if (!probability_.empty()) return probability_[static_cast<std::size_t>(c)];
+    if (log_range_ == 0.0) return 1.0 / static_cast<double>(classes_);
+    return detail::log_uniform_formula{log_range_}(static_cast<double>(c + 1));
+}
+
+ROWAN_CALLED_FUNCTION std::vector<double> ClassSampler::probabilities(Ids<> const& classes) const {
+    detail::check_ids(Cpu{1}, "classes", classes, classes_);
+    std::vector<double> made(classes.size());
+    classes.visit([&](auto some) {
+        for (std::size_t k = 0; k < made.size(); ++k)
+            made[k] = log_range_ != 0.0 ? static_cast<double>(some[k]) + 1 : probability(some[k]);
+    });
+    if (log_range_ != 0.0)
+        detail::map_lanes<double>(detail::log_uniform_formula{log_range_}, made.size(), made.data(), made.data());
+    return made;
+}
+
+ROWAN_CALLED_FUNCTION std::int64_t ClassSampler::draw(std::uint64_t bits) const {
+    auto const n = static_cast<std::uint64_t>(classes_);
+    if (log_range_ != 0.0) {
+        double const u = static_cast<double>(bits >> 11) * 0x1p-53;
+        auto const c = static_cast<std::int64_t>(detail::exponential(u * log_range_)) - 1;
+        return std::clamp<std::int64_t>(c, 0, classes_ - 1);
+    }
+    std::uint64_t const high = (bits >> 32) * n + ((bits & 0xFFFFFFFFU) * n >> 32);  // bits · n / 2^32
+    auto const bucket = static_cast<std::size_t>(high >> 32);
+    if (buckets_.empty()) return static_cast<std::int64_t>(bucket);
+    Bucket const& b = buckets_[bucket];
+    return (high & 0xFFFFFFFFU) < b.own ? static_cast<std::int64_t>(bucket) : b.other;
+}
+
+ROWAN_CALLED_FUNCTION void ClassSampler::make_buckets(std::span<double const> weight) {
+    constexpr std::uint64_t full = std::uint64_t{1} << 32;
+    std::size_t const n = weight.size();
+    double sum = 0.0, greatest_weight = 0.0;
+    for (std::size_t c = 0; c < n; ++c) {
+        if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
+            throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
+        greatest_weight = std::max(greatest_weight, weight[c]);
+    }
+    if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");
+    for (double const w : weight) sum += w / greatest_weight;  // neither too small nor too great
+    // whole numbers with the sum n · 2^32: what rounding leaves over goes to the greatest one
+    std::vector<std::uint64_t> share(n);
+    std::uint64_t left = n * full;
+    double const unit = static_cast<double>(left) / sum;
+    for (std::size_t c = 0; c < n; ++c) {
+        share[c] = std::min(static_cast<std::uint64_t>(weight[c] / greatest_weight * unit), left);
+        left -= share[c];
+    }
+    auto const greatest = std::max_element(weight.begin(), weight.end()) - weight.begin();
+    share[static_cast<std::size_t>(greatest)] += left;
+    possible_ = std::count_if(share.begin(), share.end(), [](std::uint64_t s) { return s != 0; });
+    probability_.resize(n);
+    for (std::size_t c = 0; c < n; ++c)
+        probability_[c] = static_cast<double>(share[c]) / static_cast<double>(n) * 0x1p-32;
+    buckets_.resize(n);
+    std::vector<std::size_t> small, large;
+    for (std::size_t c = 0; c < n; ++c) (share[c] < full ? small : large).push_back(c);
+    while (!small.empty()) {
+        std::size_t const c = small.back();
+        small.pop_back();
+        std::size_t const from = large.back();
+        buckets_[c] = {share[c], static_cast<std::int32_t>(from)};
+        share[from] -= full - share[c];
+        if (share[from] < full) {
+            large.pop_back();
+            small.push_back(from);
         }
-        return of_weights(weight);
     }
+    for (std::size_t const c : large) buckets_[c] = {full, static_cast<std::int32_t>(c)};
+}
 
-    std::int64_t classes() const noexcept { return classes_; }    ///< the number of classes
-    std::int64_t possible() const noexcept { return possible_; }  ///< how many of them have a probability above 0
-
-    /// The probability that one draw is this class.
-    /// errors   IndexError if it is not in [0, classes())
-    /// cost     O(1)
-    double probability(std::int64_t c) const {
-        if (c < 0 || c >= classes_) throw IndexError("class", c, classes_);
-        if (!probability_.empty()) return probability_[static_cast<std::size_t>(c)];
-        if (log_range_ == 0.0) return 1.0 / static_cast<double>(classes_);
-        return detail::log_uniform_formula{log_range_}(static_cast<double>(c + 1));
-    }
-    /// The probabilities of some classes.
-    /// errors   IndexError if one is not in [0, classes())
-    /// cost     O(1) for each
-    std::vector<double> probabilities(Ids<> const& classes) const {
-        detail::check_ids(Cpu{1}, "classes", classes, classes_);
-        std::vector<double> made(classes.size());
-        classes.visit([&](auto some) {
-            for (std::size_t k = 0; k < made.size(); ++k)
-                made[k] = log_range_ != 0.0 ? static_cast<double>(some[k]) + 1 : probability(some[k]);
-        });
-        if (log_range_ != 0.0)
-            detail::map_lanes<double>(detail::log_uniform_formula{log_range_}, made.size(), made.data(), made.data());
-        return made;
-    }
-
-    /// A class, given 64 random bits.
-    /// errors   none
-    /// cost     O(1)
-    std::int64_t draw(std::uint64_t bits) const {
-        auto const n = static_cast<std::uint64_t>(classes_);
-        if (log_range_ != 0.0) {
-            double const u = static_cast<double>(bits >> 11) * 0x1p-53;
-            auto const c = static_cast<std::int64_t>(detail::exponential(u * log_range_)) - 1;
-            return std::clamp<std::int64_t>(c, 0, classes_ - 1);
-        }
-        std::uint64_t const high = (bits >> 32) * n + ((bits & 0xFFFFFFFFU) * n >> 32);  // bits · n / 2^32
-        auto const bucket = static_cast<std::size_t>(high >> 32);
-        if (buckets_.empty()) return static_cast<std::int64_t>(bucket);
-        Bucket const& b = buckets_[bucket];
-        return (high & 0xFFFFFFFFU) < b.own ? static_cast<std::int64_t>(bucket) : b.other;
-    }
-
-private:
-    /// A share of 1 / classes: the first `own` / 2^32 of it belong to the class of this number, the rest to another.
-    struct Bucket {
-        std::uint64_t own;
-        std::int32_t other;
-    };
-
-    ClassSampler(std::int64_t classes, double log_range)
-        : classes_(classes), possible_(classes), log_range_(log_range) {
-        if (classes < 1 || classes >= std::int64_t{1} << 31) throw ValueError("classes", classes, "in [1, 2^31)");
-    }
-
-    void make_buckets(std::span<double const> weight) {
-        constexpr std::uint64_t full = std::uint64_t{1} << 32;
-        std::size_t const n = weight.size();
-        double sum = 0.0, greatest_weight = 0.0;
-        for (std::size_t c = 0; c < n; ++c) {
-            if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
-                throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
-            greatest_weight = std::max(greatest_weight, weight[c]);
-        }
-        if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");
-        for (double const w : weight) sum += w / greatest_weight;  // neither too small nor too great
-        // whole numbers with the sum n · 2^32: what rounding leaves over goes to the greatest one
-        std::vector<std::uint64_t> share(n);
-        std::uint64_t left = n * full;
-        double const unit = static_cast<double>(left) / sum;
-        for (std::size_t c = 0; c < n; ++c) {
-            share[c] = std::min(static_cast<std::uint64_t>(weight[c] / greatest_weight * unit), left);
-            left -= share[c];
-        }
-        auto const greatest = std::max_element(weight.begin(), weight.end()) - weight.begin();
-        share[static_cast<std::size_t>(greatest)] += left;
-        possible_ = std::count_if(share.begin(), share.end(), [](std::uint64_t s) { return s != 0; });
-        probability_.resize(n);
-        for (std::size_t c = 0; c < n; ++c)
-            probability_[c] = static_cast<double>(share[c]) / static_cast<double>(n) * 0x1p-32;
-        buckets_.resize(n);
-        std::vector<std::size_t> small, large;
-        for (std::size_t c = 0; c < n; ++c) (share[c] < full ? small : large).push_back(c);
-        while (!small.empty()) {
-            std::size_t const c = small.back();
-            small.pop_back();
-            std::size_t const from = large.back();
-            buckets_[c] = {share[c], static_cast<std::int32_t>(from)};
-            share[from] -= full - share[c];
-            if (share[from] < full) {
-                large.pop_back();
-                small.push_back(from);
-            }
-        }
-        for (std::size_t const c : large) buckets_[c] = {full, static_cast<std::int32_t>(c)};
-    }
-
-    std::int64_t classes_, possible_;
-    double log_range_;  // 0: not log-uniform
-    std::vector<double> probability_;
-    std::vector<Bucket> buckets_;
-};
-
-/// Classes that were drawn, and how many draws that took.
-struct SampledClasses {
-    Tensor<std::int64_t> ids;  ///< in the order of the draws
-    std::int64_t tries =
-        0;  ///< the number of draws; more than there are ids, if classes that came again were drawn once more
-};
-
-/// Draws n classes, with repetitions or, with `unique`, n different ones. The draws depend on the seed alone.
-/// errors   ValueError if n is negative, or unique and above sampler.possible()
-/// cost     O(n); unique draws until n classes have come, which takes long if n is near the number of classes
-inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n, std::uint64_t seed,
-                                     bool unique = false) {
+ROWAN_CALLED_FUNCTION SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n, std::uint64_t seed,
+                                                    bool unique) {
     if (n < 0 || (unique && n > sampler.possible()))
         throw ValueError(
             "n", n,
@@ -63084,36 +63167,25 @@ inline SampledClasses sample_classes(ClassSampler const& sampler, std::int64_t n
     return made;
 }
 
-/// How often a class of this probability is expected among n classes that were drawn in a number of tries: as
-/// TensorFlow's samplers, n · probability if all tries gave one, else 1 - (1 - probability)^tries.
-/// errors   none
-/// cost     O(1)
-inline double expected_count(double probability, std::int64_t n, std::int64_t tries) {
+ROWAN_CALLED_FUNCTION double expected_count(double probability, std::int64_t n, std::int64_t tries) {
     return detail::expected_count_formula{static_cast<double>(n), static_cast<double>(tries)}(probability);
 }
 
-/// The expected counts of labels and of the classes that were drawn.
-/// shapes   label of any shape -> its shape, and that of drawn.ids
-/// errors   IndexError if a label is not one of the sampler's classes
-/// cost     two logarithms for each label and each drawn class
-template <class T = float>
-std::pair<Tensor<T>, Tensor<T>> expected_counts(ClassSampler const& sampler, SampledClasses const& drawn,
-                                                std::type_identity_t<Ids<>> label) {
-    detail::expected_count_formula const expected{static_cast<double>(drawn.ids.size()),
-                                                  static_cast<double>(drawn.tries)};
-    auto const counts = [&](Ids<> const& ids) {
-        auto made = Tensor<T>::from_shape(ids.shape());
-        auto numbers = sampler.probabilities(ids);
-        detail::map_lanes<double>(expected, numbers.size(), numbers.data(), numbers.data());
-        for (std::size_t k = 0; k < numbers.size(); ++k)
-            detail::store(detail::constant<detail::sum_t<T>>(numbers[k]), made.data() + k);
-        return made;
-    };
-    detail::check_ids(Cpu{}, "label", label, sampler.classes());
-    return {counts(label), counts(drawn.ids)};
+namespace detail {
+
+ROWAN_CALLED_FUNCTION std::vector<double> expected_numbers(ClassSampler const& sampler, SampledClasses const& drawn,
+                                                           Ids<> const& ids) {
+    expected_count_formula const expected{static_cast<double>(drawn.ids.size()), static_cast<double>(drawn.tries)};
+    auto numbers = sampler.probabilities(ids);
+    map_lanes<double>(expected, numbers.size(), numbers.data(), numbers.data());
+    return numbers;
 }
 
+}  // namespace detail
+
 }  // namespace rowan::inline v0
+
+#endif
 
 // rowan/op/loss/sample_classes.hpp: sample_classes_op, negatives for sampled_softmax and nce, drawn when a net runs.
 
@@ -63351,17 +63423,7 @@ public:
     /// counts[c] is how often class c occurs.
     /// errors   ShapeError without a class; ValueError if a count is negative or their sum is 2^63 or more
     /// cost     O(n log n), and 9 bytes for each node on the path of each class
-    explicit HuffmanTree(std::span<std::int64_t const> counts) {
-        std::size_t const n = counts.size();
-        if (n == 0) throw ShapeError("counts.size()", "0", "at least 1");
-        std::int64_t sum = 0;
-        for (std::size_t c = 0; c < n; ++c) {
-            if (counts[c] < 0 || counts[c] > std::numeric_limits<std::int64_t>::max() - sum)
-                throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0, with a sum below 2^63");
-            sum += counts[c];
-        }
-        make_paths(n, make_parents(counts));
-    }
+    ROWAN_IF_CALLED explicit HuffmanTree(std::span<std::int64_t const> counts);
 
     std::int64_t classes() const noexcept { return static_cast<std::int64_t>(offsets_.size()) - 1; }  ///< the leaves
     std::int64_t nodes() const noexcept { return classes() - 1; }  ///< the inner nodes, of which 0 is the root
@@ -63369,11 +63431,11 @@ public:
     /// The inner nodes from the root to the class.
     /// errors   IndexError if the class is not in [0, classes())
     /// cost     O(1)
-    std::span<std::int64_t const> path(std::int64_t c) const { return part(nodes_, c); }
+    ROWAN_IF_CALLED std::span<std::int64_t const> path(std::int64_t c) const;
     /// At each node of the path, whether it goes on to the second child, of the greater count.
     /// errors   as path
     /// cost     O(1)
-    std::span<std::uint8_t const> code(std::int64_t c) const { return part(codes_, c); }
+    ROWAN_IF_CALLED std::span<std::uint8_t const> code(std::int64_t c) const;
 
 private:
     /// Where an inner node or a class hangs.
@@ -63382,52 +63444,13 @@ private:
         bool second;
     };
 
-    template <class X>
-    std::span<X const> part(std::vector<X> const& all, std::int64_t c) const {
-        if (c < 0 || c >= classes()) throw IndexError("class", c, classes());
-        auto const at = static_cast<std::size_t>(c);
-        return std::span<X const>(all).subspan(offsets_[at], offsets_[at + 1] - offsets_[at]);
-    }
+    /// Where the path of a class is in nodes_ and codes_.
+    ROWAN_IF_CALLED std::pair<std::size_t, std::size_t> place(std::int64_t c) const;
 
     /// The links of n classes and n - 1 inner nodes, in the order in which these are made: the root is the last one.
-    static std::vector<Link> make_parents(std::span<std::int64_t const> counts) {
-        std::size_t const n = counts.size();
-        std::vector<std::size_t> leaves(n);
-        std::iota(leaves.begin(), leaves.end(), std::size_t{0});
-        std::sort(leaves.begin(), leaves.end(),
-                  [&](std::size_t a, std::size_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a > b; });
-        std::vector<std::int64_t> inner;
-        inner.reserve(n);
-        std::vector<Link> links(2 * n - 1);
-        std::size_t leaf = 0, node = 0;
-        while (inner.size() + 1 < n) {
-            std::int64_t sum = 0;
-            for (bool const second : {false, true}) {
-                bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] <= inner[node]);
-                sum += is_leaf ? counts[leaves[leaf]] : inner[node];
-                links[is_leaf ? leaves[leaf++] : n + node++] = {inner.size(), second};
-            }
-            inner.push_back(sum);
-        }
-        return links;
-    }
+    ROWAN_IF_CALLED static std::vector<Link> make_parents(std::span<std::int64_t const> counts);
 
-    void make_paths(std::size_t n, std::vector<Link> const& links) {
-        std::size_t const root = n - 2;
-        std::vector<std::size_t> depth(n);  // of inner nodes; a root is at 0
-        for (std::size_t k = root; n > 1 && k-- > 0;) depth[k] = depth[links[n + k].parent] + 1;
-        offsets_.assign(n + 1, 0);
-        for (std::size_t c = 0; c < n; ++c) offsets_[c + 1] = offsets_[c] + (n == 1 ? 0 : depth[links[c].parent] + 1);
-        nodes_.resize(offsets_[n]);
-        codes_.resize(offsets_[n]);
-        for (std::size_t c = 0; c < n && n > 1; ++c) {
-            Link link = links[c];
-            for (std::size_t at = offsets_[c + 1]; at-- > offsets_[c]; link = links[n + link.parent]) {
-                nodes_[at] = static_cast<std::int64_t>(root - link.parent);
-                codes_[at] = link.second ? 1 : 0;
-            }
-        }
-    }
+    ROWAN_IF_CALLED void make_paths(std::size_t n, std::vector<Link> const& links);
 
     std::vector<std::size_t> offsets_;
     std::vector<std::int64_t> nodes_;
@@ -63435,6 +63458,88 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/op/loss/huffman_tree_inl.hpp: definitions of rowan/op/loss/huffman_tree.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace rowan::inline v0 {
+
+ROWAN_CALLED_FUNCTION HuffmanTree::HuffmanTree(std::span<std::int64_t const> counts) {
+    std::size_t const n = counts.size();
+    if (n == 0) throw ShapeError("counts.size()", "0", "at least 1");
+    std::int64_t sum = 0;
+    for (std::size_t c = 0; c < n; ++c) {
+        if (counts[c] < 0 || counts[c] > std::numeric_limits<std::int64_t>::max() - sum)
+            throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0, with a sum below 2^63");
+        sum += counts[c];
+    }
+    make_paths(n, make_parents(counts));
+}
+
+ROWAN_CALLED_FUNCTION std::pair<std::size_t, std::size_t> HuffmanTree::place(std::int64_t c) const {
+    if (c < 0 || c >= classes()) throw IndexError("class", c, classes());
+    auto const at = static_cast<std::size_t>(c);
+    return {offsets_[at], offsets_[at + 1] - offsets_[at]};
+}
+
+ROWAN_CALLED_FUNCTION std::span<std::int64_t const> HuffmanTree::path(std::int64_t c) const {
+    auto const [at, size] = place(c);
+    return {nodes_.data() + at, size};
+}
+
+ROWAN_CALLED_FUNCTION std::span<std::uint8_t const> HuffmanTree::code(std::int64_t c) const {
+    auto const [at, size] = place(c);
+    return {codes_.data() + at, size};
+}
+
+ROWAN_CALLED_FUNCTION auto HuffmanTree::make_parents(std::span<std::int64_t const> counts) -> std::vector<Link> {
+    std::size_t const n = counts.size();
+    std::vector<std::size_t> leaves(n);
+    std::iota(leaves.begin(), leaves.end(), std::size_t{0});
+    std::sort(leaves.begin(), leaves.end(),
+              [&](std::size_t a, std::size_t b) { return counts[a] != counts[b] ? counts[a] < counts[b] : a > b; });
+    std::vector<std::int64_t> inner;
+    inner.reserve(n);
+    std::vector<Link> links(2 * n - 1);
+    std::size_t leaf = 0, node = 0;
+    while (inner.size() + 1 < n) {
+        std::int64_t sum = 0;
+        for (bool const second : {false, true}) {
+            bool const is_leaf = leaf < n && (node == inner.size() || counts[leaves[leaf]] <= inner[node]);
+            sum += is_leaf ? counts[leaves[leaf]] : inner[node];
+            links[is_leaf ? leaves[leaf++] : n + node++] = {inner.size(), second};
+        }
+        inner.push_back(sum);
+    }
+    return links;
+}
+
+ROWAN_CALLED_FUNCTION void HuffmanTree::make_paths(std::size_t n, std::vector<Link> const& links) {
+    std::size_t const root = n - 2;
+    std::vector<std::size_t> depth(n);  // of inner nodes; a root is at 0
+    for (std::size_t k = root; n > 1 && k-- > 0;) depth[k] = depth[links[n + k].parent] + 1;
+    offsets_.assign(n + 1, 0);
+    for (std::size_t c = 0; c < n; ++c) offsets_[c + 1] = offsets_[c] + (n == 1 ? 0 : depth[links[c].parent] + 1);
+    nodes_.resize(offsets_[n]);
+    codes_.resize(offsets_[n]);
+    for (std::size_t c = 0; c < n && n > 1; ++c) {
+        Link link = links[c];
+        for (std::size_t at = offsets_[c + 1]; at-- > offsets_[c]; link = links[n + link.parent]) {
+            nodes_[at] = static_cast<std::int64_t>(root - link.parent);
+            codes_[at] = link.second ? 1 : 0;
+        }
+    }
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
 

@@ -49,6 +49,7 @@ struct cond_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out, slot::scopes>;
     using grad = grad_rule<cond_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     ROWAN_IF_CALLED static void run(KernelCall const& call);

@@ -271,11 +271,20 @@ struct written_by<grad_rules<Rule, Rest...>> {
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
+    static constexpr bool compiled_rules = false;  // whether the compiled library has its rules apart from it
     static unsigned row_inputs(std::span<VarSpec const>, AttributesRef) { return 0; }
     static bool row_output(AttributesRef, std::size_t) { return false; }
     static RowTraits row_traits(AttributesRef) { return {false, false, Linearity::inside}; }
     static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
+
+#ifdef ROWAN_COMPILED
+template <std::derived_from<whole_op> Op>
+inline constexpr bool whole_rules_apart = Op::compiled_rules;
+#else
+template <std::derived_from<whole_op> Op>
+inline constexpr bool whole_rules_apart = false;
+#endif
 
 template <std::derived_from<whole_op> Op>
 struct whole_kernel {
@@ -326,6 +335,12 @@ inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<
 template <class Op>
 inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
 
+template <class Op>
+constexpr GradientRules const* rules_of_whole() {
+    if constexpr (has_rules<Op> && !whole_rules_apart<Op>) return &gradient_rules<Op, void>;
+    return nullptr;
+}
+
 template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
@@ -337,7 +352,8 @@ constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .row_traits = &Op::row_traits,
                                                   .infer = &Op::infer,
                                                   .run = &Op::run,
-                                                  .rules = has_rules<Op> ? &gradient_rules<Op, void> : nullptr,
+                                                  .rules = rules_of_whole<Op>(),
+                                                  .compiled_rules = has_rules<Op>&& whole_rules_apart<Op>,
                                                   .in_place = Op::in_place,
                                                   .each_read = Op::each_read};
 

@@ -64,6 +64,7 @@ struct rnn_op : whole_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::last, slot::out, slot::scopes>;
     using grad = grad_rule<rnn_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static bool row_output(AttributesRef a, std::size_t i);
     ROWAN_IF_CALLED static RowTraits row_traits(AttributesRef a);
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);

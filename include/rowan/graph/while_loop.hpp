@@ -44,6 +44,7 @@ struct while_op : whole_op {
     using inputs = slots<slot::state>;
     using outputs = slots<slot::last, slot::scopes>;
     using grad = grad_rule<while_grad_op>;
+    static constexpr bool compiled_rules = true;
     ROWAN_IF_CALLED static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
     ROWAN_IF_CALLED static void run(KernelCall const& call);
 };
