@@ -1,7 +1,10 @@
 // rowan/compiled/io.cpp: the parts of the compiled library that need nanopb: descriptors, checkpoints and models.
+#include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/graph/detail/make_kernel.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/op.hpp>
 #include <rowan/rowan.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
 
 #include <rowan/compiled/define.hpp>
 #include <rowan/distributed/gather_save.hpp>
