@@ -27638,14 +27638,19 @@ struct RunOf {
 #undef ROWAN_KEPT
 
 #if ROWAN_DECLARES_OPERATORS
-/// The functions that the compiled library defines; in its objects of gradients, those of operators.
-template <class Op, class R, class... In>
-requires has_compiled_function < typename operator_named<Op>::type,
-typename argument_element<In>::type... >
+/// Whether the compiled library defines the function: in its objects of gradients, those of operators.
+template <class Op, class... In>
+inline constexpr bool is_elsewhere = [] {
+    using Of = typename operator_named<Op>::type;
 #ifdef ROWAN_COMPILING_GRADIENTS
-    &&(std::is_same_v<typename operator_named<Op>::type, Op>)
+    if constexpr (!std::is_same_v<Of, Op>) return false;
 #endif
-        struct RunOf<Op, R, Cpu, In...> {
+    return has_compiled_function<Of, typename argument_element<In>::type...>;
+}();
+
+template <class Op, class R, class... In>
+requires is_elsewhere<Op, In...>
+struct RunOf<Op, R, Cpu, In...> {
     static R run(Cpu const& exec, In const&... in);
 };
 #endif
