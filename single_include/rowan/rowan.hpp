@@ -33464,6 +33464,8 @@ struct TrainOptionsOn {
     /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
     /// `initial` values of a new training.
     Parameters const* resume = nullptr;
+
+    ~TrainOptionsOn();  // in train_settings.hpp, and in the compiled library; copies instead of moves
 };
 
 namespace detail {
@@ -33569,6 +33571,15 @@ ROWAN_TEMPLATE(TrainSettings settings_of<Cpu>(void const*))
 inline TrainSettings MakeSettings::operator()() const { return settings_(options_); }
 
 }  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+template <class Device>
+TrainOptionsOn<Device>::~TrainOptionsOn() {}  // g++ does not instantiate one that is defaulted
+
+ROWAN_TEMPLATE(TrainOptionsOn<Cpu>::~TrainOptionsOn())
+
+}  // namespace rowan::inline v0
 
 // rowan/train/detail/cost_type.hpp: CostType, what training asks of the element type of a cost.
 

@@ -45,12 +45,7 @@ TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and
     auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
     auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
     auto const mapped = layer::map_fn(
-        ids,
-        [&](auto sentence) {
-            return layer::fc(layer::sequence_pool(layer::embedding(sentence, table), {.pool = Pooling::mean}),
-                             {.output_size = 3});
-        },
-        {.level = 0});
+        ids, [&](auto sentence) { return layer::fc(layer::sequence_pool(layer::embedding(sentence, table), {.pool = Pooling::mean}), {.output_size = 3}); }, {.level = 0});
     CHECK((mapped->spec().lod_level == 1 && mapped->spec().dims == Dims{UNK, 3}));
     check_gradients(layer::mse(mapped, fed("y", LoDTensor<double>(values({6, 3}, 2)))), "table");
     auto const net = Net<>::trace_and_build(*mapped);

@@ -103,6 +103,8 @@ struct TrainOptionsOn {
     /// Result of an earlier training to continue from, with its states if it has made steps. Its parameters alone are
     /// `initial` values of a new training.
     Parameters const* resume = nullptr;
+
+    ~TrainOptionsOn();  // in train_settings.hpp, and in the compiled library; copies instead of moves
 };
 
 namespace detail {

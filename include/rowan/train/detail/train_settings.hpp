@@ -79,3 +79,12 @@ ROWAN_TEMPLATE(TrainSettings settings_of<Cpu>(void const*))
 inline TrainSettings MakeSettings::operator()() const { return settings_(options_); }
 
 }  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+template <class Device>
+TrainOptionsOn<Device>::~TrainOptionsOn() {}  // g++ does not instantiate one that is defaulted
+
+ROWAN_TEMPLATE(TrainOptionsOn<Cpu>::~TrainOptionsOn())
+
+}  // namespace rowan::inline v0
