@@ -7,7 +7,6 @@
 #include <rowan/op/infer.hpp>
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace rowan::inline v0::layer {
@@ -64,14 +63,9 @@ struct RnnProgram {
 template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
-    spec::has_levels("layer::rnn: input", program.input->spec());
-    VarSpec input = program.input->spec();
-    input.dims[0] = UNK;
-    input.lod_level = 0;
-    std::vector<Memory> memories;
-    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
+    std::vector<Memory> const memories = step.memories_for(program.input->spec());
     auto const made =
-        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
+        rowan::detail::recurrence<T>(program.input, {memories.data(), memories.size()}, {.reverse = program.reverse},
                                      [&](auto const& x_t, auto const& before) {
                                          std::vector<Variable*> states;
                                          for (auto const& state : before) states.push_back(&*state);

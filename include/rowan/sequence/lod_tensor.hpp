@@ -278,9 +278,6 @@ void LoDTensor<T, Device>::flatten(R const& lists, std::vector<std::int64_t>* le
 }
 
 ROWAN_TEMPLATE(class LoDTensor<float>)
-ROWAN_TEMPLATE(class LoDTensor<double>)
-ROWAN_TEMPLATE(class LoDTensor<std::int32_t>)
 ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
-ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0

@@ -86,26 +86,27 @@ struct Padding<Cpu> {
         bool const stream = to.places >= stream_from / (line * sizeof(T) + 1);
         std::size_t const most = std::min(line, (std::size_t{16} << 10) / sizeof(T));  // elements of `blank`
         auto const blank = Tensor<T>::full({stream ? most : 0}, padding);
-        parallel_work(exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
-                      [&](std::size_t i, std::size_t end) {
-                          auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
-                          for (; i < end; ++i) {
-                              bool const present = s < to.lines.size() && to.lines[s] == i;
-                              std::size_t const n = present ? length_at(to.offsets, s) : 0, used = n * width;
-                              T const* const from =
-                                  rows + (present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0);
-                              T* const at = out + i * line;
-                              if (stream) {
-                                  stream_copy(at, from, used * sizeof(T));
-                                  for (std::size_t k = used; k < line; k += most)
-                                      stream_copy(at + k, blank.data(), std::min(most, line - k) * sizeof(T));
-                              } else {
-                                  std::fill_n(std::copy_n(from, used, at), line - used, padding);
-                              }
-                              std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
-                          }
-                          if (stream) stream_end();
-                      });
+        parallel_work(
+            exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
+            [&](std::size_t i, std::size_t end) {
+                auto s =
+                    static_cast<std::size_t>(std::lower_bound(to.lines.begin(), to.lines.end(), i) - to.lines.begin());
+                for (; i < end; ++i) {
+                    bool const present = s < to.lines.size() && to.lines[s] == i;
+                    std::size_t const n = present ? length_at(to.offsets, s) : 0, used = n * width;
+                    T const* const from = rows + (present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0);
+                    T* const at = out + i * line;
+                    if (stream) {
+                        stream_copy(at, from, used * sizeof(T));
+                        for (std::size_t k = used; k < line; k += most)
+                            stream_copy(at + k, blank.data(), std::min(most, line - k) * sizeof(T));
+                    } else {
+                        std::fill_n(std::copy_n(from, used, at), line - used, padding);
+                    }
+                    std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
+                }
+                if (stream) stream_end();
+            });
     }
 };
 

@@ -65,10 +65,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
     detail::check_tokens(exec, "x", x);
     detail::HostIds<D> const on_host(exec, tokens);
-    Ids<> const& list = on_host;
-    std::vector<std::int64_t> erased(list.size());
-    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
-    std::ranges::sort(erased);
+    std::vector<std::int64_t> const erased = detail::sorted_ids(on_host);
     auto const offsets = detail::last_level(x.lod());
     std::vector<std::int64_t> starts(offsets.size());
     auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);

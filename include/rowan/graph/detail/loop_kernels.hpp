@@ -25,43 +25,7 @@ struct LoopKernels {
 
     /// The kernels for elements of T.
     template <class T, class Device>
-    static LoopKernels of() {
-        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
-            typename Tensor<T, Device>::shape_type shape;
-            shape.push_back(rows);
-            for (std::size_t i = 1; i < like.dims.size(); ++i)
-                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
-            Lod lod;
-            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
-            Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
-            return value;
-        };
-        auto const no_rows = [](AnyExec exec, Value const& table) {
-            using Rows = SelectedRows<T, Device>;
-            auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
-            auto const height = static_cast<std::int64_t>(shape[0]);
-            shape[0] = 0;
-            Value value;
-            auto const& on = exec.get<Device>();
-            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
-            return value;
-        };
-        constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
-        using Wide = std::conditional_t<widens, kept_t<T>, T>;
-        LoopKernels kernels{.zeros = zeros,
-                            .no_rows = no_rows,
-                            .sum = &kernel_of<sum_op, Device, T>::value,
-                            .full_like = &kernel_of<full_like_op, Device, T>::value,
-                            .widen = nullptr,
-                            .narrow = nullptr,
-                            .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
-        if constexpr (!std::is_same_v<T, Wide>) {
-            kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
-            kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
-        }
-        return kernels;
-    }
+    static LoopKernels of();
 
     Value zero_like(AnyExec exec, Value& x) const;
 
@@ -77,6 +41,45 @@ struct LoopKernels {
 private:
     ROWAN_IF_CALLED static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
+
+template <class T, class Device>
+LoopKernels LoopKernels::of() {
+    auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
+        typename Tensor<T, Device>::shape_type shape;
+        shape.push_back(rows);
+        for (std::size_t i = 1; i < like.dims.size(); ++i)
+            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+        Lod lod;
+        if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
+        Value value;
+        value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
+        return value;
+    };
+    auto const no_rows = [](AnyExec exec, Value const& table) {
+        using Rows = SelectedRows<T, Device>;
+        auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
+        auto const height = static_cast<std::int64_t>(shape[0]);
+        shape[0] = 0;
+        Value value;
+        auto const& on = exec.get<Device>();
+        value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
+        return value;
+    };
+    constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
+    using Wide = std::conditional_t<widens, kept_t<T>, T>;
+    LoopKernels kernels{.zeros = zeros,
+                        .no_rows = no_rows,
+                        .sum = &kernel_of<sum_op, Device, T>::value,
+                        .full_like = &kernel_of<full_like_op, Device, T>::value,
+                        .widen = nullptr,
+                        .narrow = nullptr,
+                        .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
+    if constexpr (!std::is_same_v<T, Wide>) {
+        kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
+        kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
+    }
+    return kernels;
+}
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())

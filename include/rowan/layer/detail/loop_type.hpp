@@ -12,10 +12,14 @@ struct LoopType {
     GradientKernels (*gradients)();
 
     template <class R, class Device>
-    static LoopType of() {
-        return {LoopKernels::of<R, Device>(), &gradient_kernels<R, Device>};
-    }
+    static LoopType of();
 };
+
+template <class R, class Device>
+LoopType LoopType::of() {
+    return {LoopKernels::of<R, Device>(), &gradient_kernels<R, Device>};
+}
+
 ROWAN_TEMPLATE(LoopType LoopType::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopType LoopType::of<double, Cpu>())
 

@@ -7,6 +7,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
+#include <rowan/op/infer.hpp>
 
 #include <algorithm>
 #include <array>
@@ -108,6 +109,15 @@ ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::
     std::vector<Variable*> after;
     for (Variable* const v : p.sums) after.push_back(of(v));
     return {of(&p.result), after};
+}
+
+ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+    spec::has_levels("layer::rnn: input", input);
+    input.dims[0] = UNK;
+    input.lod_level = 0;
+    std::vector<layer::Memory> made;
+    for (VarSpec const& memory : memory_specs(input)) made.push_back({.size = memory.dims[1]});
+    return made;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -3,6 +3,7 @@
 
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/extremes.hpp>
@@ -50,6 +51,9 @@ void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const
     check_sequences(exec, field, x);
     if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
 }
+
+/// The ids in ascending order.
+ROWAN_IF_CALLED std::vector<std::int64_t> sorted_ids(Ids<> const& ids);
 
 /// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
 /// range.

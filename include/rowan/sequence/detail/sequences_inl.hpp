@@ -4,6 +4,7 @@
 #include <rowan/sequence/detail/sequences.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -44,6 +45,13 @@ ROWAN_CALLED_FUNCTION Lod join_lods(std::span<Lod const> lods) {
         }
     }
     return Lod::from_lengths(lengths);
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sorted_ids(Ids<> const& ids) {
+    std::vector<std::int64_t> sorted(ids.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = ids[i];
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
 }
 
 }  // namespace rowan::inline v0::detail
