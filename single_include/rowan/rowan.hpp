@@ -9632,10 +9632,7 @@ void LoDTensor<T, Device>::flatten(R const& lists, std::vector<std::int64_t>* le
 }
 
 ROWAN_TEMPLATE(class LoDTensor<float>)
-ROWAN_TEMPLATE(class LoDTensor<double>)
-ROWAN_TEMPLATE(class LoDTensor<std::int32_t>)
 ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
-ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
@@ -10258,6 +10255,9 @@ void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const
     if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
 }
 
+/// The ids in ascending order.
+ROWAN_IF_CALLED std::vector<std::int64_t> sorted_ids(Ids<> const& ids);
+
 /// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
 /// range.
 template <class T>
@@ -10346,6 +10346,7 @@ private:
 // rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <utility>
@@ -10386,6 +10387,13 @@ ROWAN_CALLED_FUNCTION Lod join_lods(std::span<Lod const> lods) {
         }
     }
     return Lod::from_lengths(lengths);
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sorted_ids(Ids<> const& ids) {
+    std::vector<std::int64_t> sorted(ids.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) sorted[i] = ids[i];
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -37288,43 +37296,7 @@ struct LoopKernels {
 
     /// The kernels for elements of T.
     template <class T, class Device>
-    static LoopKernels of() {
-        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
-            typename Tensor<T, Device>::shape_type shape;
-            shape.push_back(rows);
-            for (std::size_t i = 1; i < like.dims.size(); ++i)
-                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
-            Lod lod;
-            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
-            Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
-            return value;
-        };
-        auto const no_rows = [](AnyExec exec, Value const& table) {
-            using Rows = SelectedRows<T, Device>;
-            auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
-            auto const height = static_cast<std::int64_t>(shape[0]);
-            shape[0] = 0;
-            Value value;
-            auto const& on = exec.get<Device>();
-            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
-            return value;
-        };
-        constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
-        using Wide = std::conditional_t<widens, kept_t<T>, T>;
-        LoopKernels kernels{.zeros = zeros,
-                            .no_rows = no_rows,
-                            .sum = &kernel_of<sum_op, Device, T>::value,
-                            .full_like = &kernel_of<full_like_op, Device, T>::value,
-                            .widen = nullptr,
-                            .narrow = nullptr,
-                            .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
-        if constexpr (!std::is_same_v<T, Wide>) {
-            kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
-            kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
-        }
-        return kernels;
-    }
+    static LoopKernels of();
 
     Value zero_like(AnyExec exec, Value& x) const;
 
@@ -37340,6 +37312,45 @@ struct LoopKernels {
 private:
     ROWAN_IF_CALLED static Value converted(op_kernel const* cast, AnyExec exec, Value& x);
 };
+
+template <class T, class Device>
+LoopKernels LoopKernels::of() {
+    auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
+        typename Tensor<T, Device>::shape_type shape;
+        shape.push_back(rows);
+        for (std::size_t i = 1; i < like.dims.size(); ++i)
+            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+        Lod lod;
+        if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
+        Value value;
+        value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
+        return value;
+    };
+    auto const no_rows = [](AnyExec exec, Value const& table) {
+        using Rows = SelectedRows<T, Device>;
+        auto shape = table.is<Rows>() ? table.get<Rows>().shape() : table.get<LoDTensor<T, Device>>().shape();
+        auto const height = static_cast<std::int64_t>(shape[0]);
+        shape[0] = 0;
+        Value value;
+        auto const& on = exec.get<Device>();
+        value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
+        return value;
+    };
+    constexpr bool widens = castable<kept_t<T>, T> && castable<T, kept_t<T>>;
+    using Wide = std::conditional_t<widens, kept_t<T>, T>;
+    LoopKernels kernels{.zeros = zeros,
+                        .no_rows = no_rows,
+                        .sum = &kernel_of<sum_op, Device, T>::value,
+                        .full_like = &kernel_of<full_like_op, Device, T>::value,
+                        .widen = nullptr,
+                        .narrow = nullptr,
+                        .sum_of_wide = &kernel_of<sum_op, Device, Wide>::value};
+    if constexpr (!std::is_same_v<T, Wide>) {
+        kernels.widen = &kernel_of<cast_op<Wide>, Device, T>::value;
+        kernels.narrow = &kernel_of<cast_op<T>, Device, Wide>::value;
+    }
+    return kernels;
+}
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
@@ -55480,10 +55491,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
     detail::check_tokens(exec, "x", x);
     detail::HostIds<D> const on_host(exec, tokens);
-    Ids<> const& list = on_host;
-    std::vector<std::int64_t> erased(list.size());
-    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
-    std::ranges::sort(erased);
+    std::vector<std::int64_t> const erased = detail::sorted_ids(on_host);
     auto const offsets = detail::last_level(x.lod());
     std::vector<std::int64_t> starts(offsets.size());
     auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
@@ -55718,26 +55726,27 @@ struct Padding<Cpu> {
         bool const stream = to.places >= stream_from / (line * sizeof(T) + 1);
         std::size_t const most = std::min(line, (std::size_t{16} << 10) / sizeof(T));  // elements of `blank`
         auto const blank = Tensor<T>::full({stream ? most : 0}, padding);
-        parallel_work(exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
-                      [&](std::size_t i, std::size_t end) {
-                          auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
-                          for (; i < end; ++i) {
-                              bool const present = s < to.lines.size() && to.lines[s] == i;
-                              std::size_t const n = present ? length_at(to.offsets, s) : 0, used = n * width;
-                              T const* const from =
-                                  rows + (present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0);
-                              T* const at = out + i * line;
-                              if (stream) {
-                                  stream_copy(at, from, used * sizeof(T));
-                                  for (std::size_t k = used; k < line; k += most)
-                                      stream_copy(at + k, blank.data(), std::min(most, line - k) * sizeof(T));
-                              } else {
-                                  std::fill_n(std::copy_n(from, used, at), line - used, padding);
-                              }
-                              std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
-                          }
-                          if (stream) stream_end();
-                      });
+        parallel_work(
+            exec, to.places * (line + to.longest), to.places, (std::size_t{1} << 16) / (line + 1),
+            [&](std::size_t i, std::size_t end) {
+                auto s =
+                    static_cast<std::size_t>(std::lower_bound(to.lines.begin(), to.lines.end(), i) - to.lines.begin());
+                for (; i < end; ++i) {
+                    bool const present = s < to.lines.size() && to.lines[s] == i;
+                    std::size_t const n = present ? length_at(to.offsets, s) : 0, used = n * width;
+                    T const* const from = rows + (present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0);
+                    T* const at = out + i * line;
+                    if (stream) {
+                        stream_copy(at, from, used * sizeof(T));
+                        for (std::size_t k = used; k < line; k += most)
+                            stream_copy(at + k, blank.data(), std::min(most, line - k) * sizeof(T));
+                    } else {
+                        std::fill_n(std::copy_n(from, used, at), line - used, padding);
+                    }
+                    std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
+                }
+                if (stream) stream_end();
+            });
     }
 };
 
@@ -59543,10 +59552,14 @@ struct LoopType {
     GradientKernels (*gradients)();
 
     template <class R, class Device>
-    static LoopType of() {
-        return {LoopKernels::of<R, Device>(), &gradient_kernels<R, Device>};
-    }
+    static LoopType of();
 };
+
+template <class R, class Device>
+LoopType LoopType::of() {
+    return {LoopKernels::of<R, Device>(), &gradient_kernels<R, Device>};
+}
+
 ROWAN_TEMPLATE(LoopType LoopType::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopType LoopType::of<double, Cpu>())
 
@@ -61857,6 +61870,10 @@ public:
     /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
     ROWAN_IF_CALLED std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
+    /// Those of a recurrent layer with this input.
+    /// errors   ShapeError if the input has no levels, and those of memory_specs
+    ROWAN_IF_CALLED std::vector<layer::Memory> memories_for(VarSpec input) const;
+
     /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
     /// step.
     ROWAN_IF_CALLED std::pair<Variable*, std::vector<Variable*>> replay(Variable& input,
@@ -61974,6 +61991,15 @@ ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::
     return {of(&p.result), after};
 }
 
+ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+    spec::has_levels("layer::rnn: input", input);
+    input.dims[0] = UNK;
+    input.lod_level = 0;
+    std::vector<layer::Memory> made;
+    for (VarSpec const& memory : memory_specs(input)) made.push_back({.size = memory.dims[1]});
+    return made;
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif
@@ -62034,14 +62060,9 @@ struct RnnProgram {
 template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
-    spec::has_levels("layer::rnn: input", program.input->spec());
-    VarSpec input = program.input->spec();
-    input.dims[0] = UNK;
-    input.lod_level = 0;
-    std::vector<Memory> memories;
-    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
+    std::vector<Memory> const memories = step.memories_for(program.input->spec());
     auto const made =
-        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
+        rowan::detail::recurrence<T>(program.input, {memories.data(), memories.size()}, {.reverse = program.reverse},
                                      [&](auto const& x_t, auto const& before) {
                                          std::vector<Variable*> states;
                                          for (auto const& state : before) states.push_back(&*state);
