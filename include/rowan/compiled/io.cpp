@@ -2,6 +2,7 @@
 #include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/op.hpp>
 #include <rowan/rowan.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
