@@ -8,12 +8,6 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace rowan::inline v0::detail {
 
 /// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
@@ -41,6 +35,27 @@ ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
 /// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
 inline constexpr std::size_t stream_from = std::size_t{8} << 20;
 
+#ifdef __SSE2__
+/// What one non-temporal store writes. <immintrin.h> would cost each file that includes this one 20,000 tokens.
+#ifdef __AVX512F__
+using Streamed = long long __attribute__((vector_size(64)));
+#else
+using Streamed = long long __attribute__((vector_size(16)));
+#endif
+
+/// Writes x to an address that is a multiple of its size, past the caches.
+ROWAN_INLINE void stream(Streamed x, char* to) {
+    auto* const out = reinterpret_cast<Streamed*>(to);
+#ifdef __clang__
+    __builtin_nontemporal_store(x, out);
+#elif defined(__AVX512F__)
+    __builtin_ia32_movntdq512(out, x);
+#else
+    __builtin_ia32_movntdq(out, x);
+#endif
+}
+#endif
+
 /// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
 /// multiples of 64.
 ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
@@ -49,18 +64,19 @@ ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
         auto* out = static_cast<char*>(to);
         auto const* in = static_cast<char const*>(from);
         for (std::size_t i = 0; i < bytes; i += 64) {
-#if defined(__AVX512F__)
-            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
-#else
-            __m128i const a = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i));
-            __m128i const b = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 16));
-            __m128i const c = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 32));
-            __m128i const d = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 48));
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), a);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 16), b);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 32), c);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 48), d);
-#endif
+            Streamed a, b, c, d;  // no array: g++ would write it to memory first
+            std::memcpy(&a, in + i, sizeof a);
+            if constexpr (sizeof a == 64) {
+                stream(a, out + i);
+            } else {
+                std::memcpy(&b, in + i + 16, 16);
+                std::memcpy(&c, in + i + 32, 16);
+                std::memcpy(&d, in + i + 48, 16);
+                stream(a, out + i);
+                stream(b, out + i + 16);
+                stream(c, out + i + 32);
+                stream(d, out + i + 48);
+            }
         }
         return;
     }
@@ -71,7 +87,7 @@ ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
 /// Makes streamed rows visible to other threads.
 ROWAN_INLINE void stream_end() {
 #ifdef __SSE2__
-    _mm_sfence();
+    __builtin_ia32_sfence();
 #endif
 }
 

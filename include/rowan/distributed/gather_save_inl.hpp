@@ -124,7 +124,8 @@ ROWAN_FUNCTION void gather_save_to_npy(std::string const& save, std::string cons
             if (dtype<T>::wire == tensor.data_type) type = detail::npy_type<T>();
         });
     }
-    auto const header = detail::npy_header_text(type, tensor.dims);
+    std::vector<std::size_t> const dims(tensor.dims.begin(), tensor.dims.end());
+    auto const header = detail::npy_header_text(type, dims);
     detail::AtomicFile<> file(path);
     file.write(std::as_bytes(std::span(header)));
     all.write(name, file);

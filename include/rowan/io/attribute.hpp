@@ -35,7 +35,7 @@ using AttributeValue =
 /// A name and a value.
 struct Attribute {
     std::string name{};      ///< unique within its operator
-    AttributeValue value{};  ///< the alternative determines its type
+    AttributeValue value;  ///< the alternative determines its type
 
     friend bool operator==(Attribute const& a, Attribute const& b);
 };

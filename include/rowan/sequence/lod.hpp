@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <memory>
 #include <ostream>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>

@@ -12,7 +12,6 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
