@@ -5794,12 +5794,6 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 
 // rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace rowan::inline v0::detail {
 
 /// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
@@ -5827,6 +5821,27 @@ ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
 /// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
 inline constexpr std::size_t stream_from = std::size_t{8} << 20;
 
+#ifdef __SSE2__
+/// What one non-temporal store writes. <immintrin.h> would cost each file that includes this one 20,000 tokens.
+#ifdef __AVX512F__
+using Streamed = long long __attribute__((vector_size(64)));
+#else
+using Streamed = long long __attribute__((vector_size(16)));
+#endif
+
+/// Writes x to an address that is a multiple of its size, past the caches.
+ROWAN_INLINE void stream(Streamed x, char* to) {
+    auto* const out = reinterpret_cast<Streamed*>(to);
+#ifdef __clang__
+    __builtin_nontemporal_store(x, out);
+#elif defined(__AVX512F__)
+    __builtin_ia32_movntdq512(out, x);
+#else
+    __builtin_ia32_movntdq(out, x);
+#endif
+}
+#endif
+
 /// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
 /// multiples of 64.
 ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
@@ -5835,18 +5850,19 @@ ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
         auto* out = static_cast<char*>(to);
         auto const* in = static_cast<char const*>(from);
         for (std::size_t i = 0; i < bytes; i += 64) {
-#if defined(__AVX512F__)
-            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
-#else
-            __m128i const a = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i));
-            __m128i const b = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 16));
-            __m128i const c = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 32));
-            __m128i const d = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 48));
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), a);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 16), b);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 32), c);
-            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 48), d);
-#endif
+            Streamed a, b, c, d;  // no array: g++ would write it to memory first
+            std::memcpy(&a, in + i, sizeof a);
+            if constexpr (sizeof a == 64) {
+                stream(a, out + i);
+            } else {
+                std::memcpy(&b, in + i + 16, 16);
+                std::memcpy(&c, in + i + 32, 16);
+                std::memcpy(&d, in + i + 48, 16);
+                stream(a, out + i);
+                stream(b, out + i + 16);
+                stream(c, out + i + 32);
+                stream(d, out + i + 48);
+            }
         }
         return;
     }
@@ -5857,7 +5873,7 @@ ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
 /// Makes streamed rows visible to other threads.
 ROWAN_INLINE void stream_end() {
 #ifdef __SSE2__
-    _mm_sfence();
+    __builtin_ia32_sfence();
 #endif
 }
 
@@ -8925,8 +8941,6 @@ ROWAN_CALLED_FUNCTION void RowCopies<Cpu>::put(Cpu exec, std::size_t n, std::siz
 #endif
 
 // rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
-
-#include <ranges>
 
 namespace rowan::inline v0 {
 
@@ -40036,51 +40050,12 @@ inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's limit
 ROWAN_IF_CALLED NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
 /// Reads everything before the elements.
-template <class Reader>
-NpyHeader read_npy_header(Reader& in) {
-    std::array<char, 6> magic;
-    in.read("the magic number", std::as_writable_bytes(std::span(magic)));
-    if (std::string_view(magic.data(), magic.size()) != npy_magic)
-        throw FormatError(0, "the magic number", "is not that of a .npy file");
-    auto const major = in.template number<std::uint8_t>("the version");
-    auto const minor = in.template number<std::uint8_t>("the version");
-    if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(
-            6, "the version",
-            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
-    }
-    std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
-                                            : in.template number<std::uint32_t>("the header's length");
-    if (length > npy_header_limit) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", more than " + std::to_string(npy_header_limit));
-    }
-    std::uint64_t const begin = in.position();
-    if (length > in.left()) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", but " + std::to_string(in.left()) + " bytes follow");
-    }
-    std::string text(length, '\0');
-    in.read("the header", std::as_writable_bytes(std::span(text)));
-    return parse_npy_header(text, begin);
-}
+template <class Reader>  // a ByteReader or a FileReader
+NpyHeader read_npy_header(Reader& in);
 
 /// The bytes before the elements, as NumPy writes them: padded so that the first dim can grow in place and the elements
 /// begin at a multiple of 64.
-template <class Shape>
-std::string npy_header_text(std::string_view type, Shape const& shape) {
-    std::string dims;
-    for (std::size_t i = 0; i < shape.size(); ++i) dims += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-    if (shape.size() == 1) dims += ',';
-    std::string text = std::string("{'descr': '").append(type).append("', 'fortran_order': False, 'shape': (");
-    text.append(dims).append("), }");
-    if (shape.size() != 0) text.append(21 - std::to_string(shape[0]).size(), ' ');
-    std::size_t const before = npy_magic.size() + 4;
-    text.append(64 - (before + text.size() + 1) % 64, ' ').append("\n");
-    std::string bytes(npy_magic);
-    bytes.append({'\1', '\0', static_cast<char>(text.size() % 256), static_cast<char>(text.size() / 256)});
-    return bytes + text;
-}
+ROWAN_IF_CALLED std::string npy_header_text(std::string_view type, std::span<std::size_t const> shape);
 
 }  // namespace detail
 
@@ -40089,6 +40064,8 @@ std::string npy_header_text(std::string_view type, Shape const& shape) {
 // rowan/io/detail/npy_header_inl.hpp: definitions of rowan/io/detail/npy_header.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
+#include <array>
 #include <charconv>
 #include <limits>
 #include <system_error>
@@ -40235,6 +40212,52 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
 
 ROWAN_CALLED_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
     return NpyParser(text, offset).header();
+}
+
+template <class Reader>
+NpyHeader read_npy_header(Reader& in) {
+    std::array<char, 6> magic;
+    in.read("the magic number", std::as_writable_bytes(std::span(magic)));
+    if (std::string_view(magic.data(), magic.size()) != npy_magic)
+        throw FormatError(0, "the magic number", "is not that of a .npy file");
+    auto const major = in.template number<std::uint8_t>("the version");
+    auto const minor = in.template number<std::uint8_t>("the version");
+    if (major < 1 || major > 3 || minor != 0) {
+        throw FormatError(
+            6, "the version",
+            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
+    }
+    std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
+                                            : in.template number<std::uint32_t>("the header's length");
+    if (length > npy_header_limit) {
+        throw FormatError(8, "the header's length",
+                          "is " + std::to_string(length) + ", more than " + std::to_string(npy_header_limit));
+    }
+    std::uint64_t const begin = in.position();
+    if (length > in.left()) {
+        throw FormatError(8, "the header's length",
+                          "is " + std::to_string(length) + ", but " + std::to_string(in.left()) + " bytes follow");
+    }
+    std::string text(length, '\0');
+    in.read("the header", std::as_writable_bytes(std::span(text)));
+    return parse_npy_header(text, begin);
+}
+
+ROWAN_TEMPLATE(NpyHeader read_npy_header(ByteReader&))
+ROWAN_TEMPLATE(NpyHeader read_npy_header(FileReader&))
+
+ROWAN_CALLED_FUNCTION std::string npy_header_text(std::string_view type, std::span<std::size_t const> shape) {
+    std::string dims;
+    for (std::size_t i = 0; i < shape.size(); ++i) dims += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    if (shape.size() == 1) dims += ',';
+    std::string text = std::string("{'descr': '").append(type).append("', 'fortran_order': False, 'shape': (");
+    text.append(dims).append("), }");
+    if (shape.size() != 0) text.append(21 - std::to_string(shape[0]).size(), ' ');
+    std::size_t const before = npy_magic.size() + 4;
+    text.append(64 - (before + text.size() + 1) % 64, ' ').append("\n");
+    std::string bytes(npy_magic);
+    bytes.append({'\1', '\0', static_cast<char>(text.size() % 256), static_cast<char>(text.size() / 256)});
+    return bytes + text;
 }
 
 }  // namespace rowan::inline v0::detail
