@@ -10547,6 +10547,7 @@ ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
 }
 
 ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {
+    if (lod.empty()) check_level_count(more.size());
     std::vector<std::vector<std::int64_t>> lengths;
     for (std::size_t l = 0; l < more.size(); ++l) {
         check_list(element_name(lod.empty() ? "lod" : "lengths", l), more[l]);
@@ -15224,7 +15225,14 @@ struct op_kernel;
 struct Operator;
 class Variable;
 
+struct GradientRules;
+
 namespace detail {
+
+#ifdef ROWAN_COMPILED
+/// Finds the rules of a kernel of this library. Weak: kernels name it, and do not link gradients with it.
+[[gnu::weak]] GradientRules find_compiled_rules(op_kernel const& kernel);
+#endif
 
 using Specs = std::span<VarSpec const>;
 
@@ -15278,8 +15286,11 @@ struct op_kernel {
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
     /// Of its gradient; nullptr: of none, or of a kernel of the compiled library, see gradient().
     GradientRules const* rules = nullptr;
-    bool has_row_rules = false;   ///< whether there are rules for row inputs
-    bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
+    bool has_row_rules = false;  ///< whether there are rules for row inputs
+    /// Of a kernel of the compiled library, which has its rules apart from it: finds them. It is nullptr in a program or
+    /// library without gradients.
+    GradientRules (*find_rules)(op_kernel const& kernel) = nullptr;
+    bool compiled_rules = false;  ///< whether the compiled library has its rules
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -15301,6 +15312,7 @@ struct op_kernel {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
     /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
+    /// errors   GraphError if the kernel is one of another library of the process, which has no gradients
     /// cost     O(1)
     ROWAN_IF_CALLED GradientRules gradient() const;
 };
@@ -15473,14 +15485,6 @@ struct whole_op {
     static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
 
-#ifdef ROWAN_COMPILED
-template <std::derived_from<whole_op> Op>
-inline constexpr bool whole_rules_apart = Op::compiled_rules;
-#else
-template <std::derived_from<whole_op> Op>
-inline constexpr bool whole_rules_apart = false;
-#endif
-
 template <std::derived_from<whole_op> Op>
 struct whole_kernel {
     static op_kernel const value;
@@ -15530,27 +15534,41 @@ inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<
 template <class Op>
 inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
 
-template <class Op>
-constexpr GradientRules const* rules_of_whole() {
-    if constexpr (has_rules<Op> && !whole_rules_apart<Op>) return &gradient_rules<Op, void>;
-    return nullptr;
-}
+/// Where a kernel's rules are. `apart`: in the compiled library, if there is one, apart from it.
+struct RulesOfKernel {
+    GradientRules const* own = nullptr;
+    GradientRules (*find)(op_kernel const&) = nullptr;
+    bool compiled = false;
+
+    template <class Op, bool apart, class D, class... T>
+    static constexpr RulesOfKernel of() {
+        if constexpr (!has_rules<Op>) return {};
+#ifdef ROWAN_COMPILED
+        else if constexpr (apart)
+            return {nullptr, &find_compiled_rules, true};
+#endif
+        else
+            return {&gradient_rules<Op, D, T...>};
+    }
+};
 
 template <std::derived_from<whole_op> Op>
-constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
-                                                  .inputs = Op::inputs::names,
-                                                  .outputs = Op::outputs::names,
-                                                  .op = &type_tag<Op>,
-                                                  .family = family_of<Op>,
-                                                  .row_inputs = &Op::row_inputs,
-                                                  .row_output = &Op::row_output,
-                                                  .row_traits = &Op::row_traits,
-                                                  .infer = &Op::infer,
-                                                  .run = &Op::run,
-                                                  .rules = rules_of_whole<Op>(),
-                                                  .compiled_rules = has_rules<Op>&& whole_rules_apart<Op>,
-                                                  .in_place = Op::in_place,
-                                                  .each_read = Op::each_read};
+constinit op_kernel const whole_kernel<Op>::value{
+    .name = Op::name,
+    .inputs = Op::inputs::names,
+    .outputs = Op::outputs::names,
+    .op = &type_tag<Op>,
+    .family = family_of<Op>,
+    .row_inputs = &Op::row_inputs,
+    .row_output = &Op::row_output,
+    .row_traits = &Op::row_traits,
+    .infer = &Op::infer,
+    .run = &Op::run,
+    .rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().own,
+    .find_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().find,
+    .compiled_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().compiled,
+    .in_place = Op::in_place,
+    .each_read = Op::each_read};
 
 /// The kernel of an operator on whole values, to which it converts. A program that does not use it does not have it.
 template <std::derived_from<whole_op> Op>
@@ -16649,11 +16667,8 @@ struct first_result_of {
 template <class Op, class D, class... T>
 struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;
-#ifdef ROWAN_COMPILED
-    static constexpr bool compiled_rules = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...> && has_rules<Op>;
-#else
-    static constexpr bool compiled_rules = false;
-#endif
+    static constexpr RulesOfKernel rules = RulesOfKernel::of < Op,
+                                   std::is_same_v<D, Cpu>&&has_compiled_kernel<Op, T...>, D, T... > ();
     static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
                   "rowan: a declaration says whether the operator takes a list, by takes_list");
 
@@ -16673,14 +16688,6 @@ struct KernelMaker {
     static constexpr auto normal() -> decltype(op_kernel::normal) {
         if constexpr (has_normal<Op>) return &untyped_functions<Op, variadic>::normal;
         return nullptr;
-    }
-
-    static constexpr GradientRules const* rules() {
-        if constexpr (compiled_rules || !has_rules<Op>) {
-            return nullptr;
-        } else {
-            return &gradient_rules<Op, D, T...>;
-        }
     }
 
     static constexpr op_kernel const* in_step() {
@@ -16731,9 +16738,10 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
     .run = detail::KernelMaker<Op, D, T...>::run(),
     .normal = detail::KernelMaker<Op, D, T...>::normal(),
-    .rules = detail::KernelMaker<Op, D, T...>::rules(),
+    .rules = detail::KernelMaker<Op, D, T...>::rules.own,
     .has_row_rules = detail::has_row_rules<Op>,
-    .compiled_rules = detail::KernelMaker<Op, D, T...>::compiled_rules,
+    .find_rules = detail::KernelMaker<Op, D, T...>::rules.find,
+    .compiled_rules = detail::KernelMaker<Op, D, T...>::rules.compiled,
     .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
     .next = detail::KernelMaker<Op, D, T...>::next(),
     .lookups = detail::KernelMaker<Op, D, T...>::lookups(),
@@ -18527,6 +18535,7 @@ ROWAN_CALLED_FUNCTION void name_variables(std::span<Operator* const> order) {
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -18646,13 +18655,22 @@ ROWAN_CALLED_FUNCTION NetOrder::Plan const& NetOrder::plan() const {
 
 ROWAN_CALLED_FUNCTION void NetOrder::append(Operator& op) {
     name_variables(std::array{&op});
-    if (plan_.use_count() != 1) plan_ = std::make_shared<Plan>(plan());
+    if (plan_.use_count() == 1)
+        std::atomic_thread_fence(std::memory_order_acquire);  // after what other threads have read of it
+    else
+        plan_ = std::make_shared<Plan>(plan());
     plan_->add(op);
 }
 
-ROWAN_CALLED_FUNCTION std::span<Operator* const> NetOrder::operators() const noexcept { return plan().order; }
-ROWAN_CALLED_FUNCTION std::span<Variable* const> NetOrder::inputs() const noexcept { return plan().read.variables; }
-ROWAN_CALLED_FUNCTION std::size_t NetOrder::variables() const noexcept { return plan().variables(); }
+ROWAN_CALLED_FUNCTION std::span<Operator* const> NetOrder::operators() const noexcept {
+    return plan_ == nullptr ? std::span<Operator* const>() : plan_->order;
+}
+ROWAN_CALLED_FUNCTION std::span<Variable* const> NetOrder::inputs() const noexcept {
+    return plan_ == nullptr ? std::span<Variable* const>() : plan_->read.variables;
+}
+ROWAN_CALLED_FUNCTION std::size_t NetOrder::variables() const noexcept {
+    return plan_ == nullptr ? 0 : plan_->variables();
+}
 
 ROWAN_CALLED_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
     auto const found = plan().places.find(&v);
@@ -27606,7 +27624,9 @@ struct argument_element<std::span<V const, n>> : argument_element<V> {};
 template <class E, class... T>
 inline constexpr bool are_elements_beside = ((std::is_void_v<T> || std::is_same_v<T, E> ||
                                               std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::int32_t> ||
-                                              std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)&&...);
+                                              std::is_same_v<T, bool> ||
+                                              (std::is_same_v<T, std::uint8_t> && std::is_floating_point_v<E>)) &&
+                                             ...);
 
 /// Whether a declared operator has an input of its own elements.
 template <class Op>

@@ -1,5 +1,6 @@
 // tests/io/from_program.cpp: nets converted to programs, also in model files, and back.
 #include <rowan/io/checkpoint_chain.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>

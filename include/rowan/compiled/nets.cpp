@@ -1,4 +1,5 @@
 // rowan/compiled/nets.cpp: the rest of the compiled library, except operators, optimizers and what needs nanopb.
+#include <rowan/core.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 

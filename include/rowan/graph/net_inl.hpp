@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <optional>
 #include <sstream>
@@ -133,13 +134,22 @@ ROWAN_CALLED_FUNCTION NetOrder::Plan const& NetOrder::plan() const {
 
 ROWAN_CALLED_FUNCTION void NetOrder::append(Operator& op) {
     name_variables(std::array{&op});
-    if (plan_.use_count() != 1) plan_ = std::make_shared<Plan>(plan());
+    if (plan_.use_count() == 1)
+        std::atomic_thread_fence(std::memory_order_acquire);  // after what other threads have read of it
+    else
+        plan_ = std::make_shared<Plan>(plan());
     plan_->add(op);
 }
 
-ROWAN_CALLED_FUNCTION std::span<Operator* const> NetOrder::operators() const noexcept { return plan().order; }
-ROWAN_CALLED_FUNCTION std::span<Variable* const> NetOrder::inputs() const noexcept { return plan().read.variables; }
-ROWAN_CALLED_FUNCTION std::size_t NetOrder::variables() const noexcept { return plan().variables(); }
+ROWAN_CALLED_FUNCTION std::span<Operator* const> NetOrder::operators() const noexcept {
+    return plan_ == nullptr ? std::span<Operator* const>() : plan_->order;
+}
+ROWAN_CALLED_FUNCTION std::span<Variable* const> NetOrder::inputs() const noexcept {
+    return plan_ == nullptr ? std::span<Variable* const>() : plan_->read.variables;
+}
+ROWAN_CALLED_FUNCTION std::size_t NetOrder::variables() const noexcept {
+    return plan_ == nullptr ? 0 : plan_->variables();
+}
 
 ROWAN_CALLED_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
     auto const found = plan().places.find(&v);

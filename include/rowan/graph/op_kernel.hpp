@@ -29,7 +29,14 @@ struct op_kernel;
 struct Operator;
 class Variable;
 
+struct GradientRules;
+
 namespace detail {
+
+#ifdef ROWAN_COMPILED
+/// Finds the rules of a kernel of this library. Weak: kernels name it, and do not link gradients with it.
+[[gnu::weak]] GradientRules find_compiled_rules(op_kernel const& kernel);
+#endif
 
 using Specs = std::span<VarSpec const>;
 
@@ -83,8 +90,11 @@ struct op_kernel {
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
     /// Of its gradient; nullptr: of none, or of a kernel of the compiled library, see gradient().
     GradientRules const* rules = nullptr;
-    bool has_row_rules = false;   ///< whether there are rules for row inputs
-    bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
+    bool has_row_rules = false;  ///< whether there are rules for row inputs
+    /// Of a kernel of the compiled library, which has its rules apart from it: finds them. It is nullptr in a program or
+    /// library without gradients.
+    GradientRules (*find_rules)(op_kernel const& kernel) = nullptr;
+    bool compiled_rules = false;  ///< whether the compiled library has its rules
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -106,6 +116,7 @@ struct op_kernel {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
     /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
+    /// errors   GraphError if the kernel is one of another library of the process, which has no gradients
     /// cost     O(1)
     ROWAN_IF_CALLED GradientRules gradient() const;
 };
@@ -278,14 +289,6 @@ struct whole_op {
     static constexpr decltype(op_kernel::each_read) each_read = nullptr;
 };
 
-#ifdef ROWAN_COMPILED
-template <std::derived_from<whole_op> Op>
-inline constexpr bool whole_rules_apart = Op::compiled_rules;
-#else
-template <std::derived_from<whole_op> Op>
-inline constexpr bool whole_rules_apart = false;
-#endif
-
 template <std::derived_from<whole_op> Op>
 struct whole_kernel {
     static op_kernel const value;
@@ -335,27 +338,41 @@ inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<
 template <class Op>
 inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
 
-template <class Op>
-constexpr GradientRules const* rules_of_whole() {
-    if constexpr (has_rules<Op> && !whole_rules_apart<Op>) return &gradient_rules<Op, void>;
-    return nullptr;
-}
+/// Where a kernel's rules are. `apart`: in the compiled library, if there is one, apart from it.
+struct RulesOfKernel {
+    GradientRules const* own = nullptr;
+    GradientRules (*find)(op_kernel const&) = nullptr;
+    bool compiled = false;
+
+    template <class Op, bool apart, class D, class... T>
+    static constexpr RulesOfKernel of() {
+        if constexpr (!has_rules<Op>) return {};
+#ifdef ROWAN_COMPILED
+        else if constexpr (apart)
+            return {nullptr, &find_compiled_rules, true};
+#endif
+        else
+            return {&gradient_rules<Op, D, T...>};
+    }
+};
 
 template <std::derived_from<whole_op> Op>
-constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
-                                                  .inputs = Op::inputs::names,
-                                                  .outputs = Op::outputs::names,
-                                                  .op = &type_tag<Op>,
-                                                  .family = family_of<Op>,
-                                                  .row_inputs = &Op::row_inputs,
-                                                  .row_output = &Op::row_output,
-                                                  .row_traits = &Op::row_traits,
-                                                  .infer = &Op::infer,
-                                                  .run = &Op::run,
-                                                  .rules = rules_of_whole<Op>(),
-                                                  .compiled_rules = has_rules<Op>&& whole_rules_apart<Op>,
-                                                  .in_place = Op::in_place,
-                                                  .each_read = Op::each_read};
+constinit op_kernel const whole_kernel<Op>::value{
+    .name = Op::name,
+    .inputs = Op::inputs::names,
+    .outputs = Op::outputs::names,
+    .op = &type_tag<Op>,
+    .family = family_of<Op>,
+    .row_inputs = &Op::row_inputs,
+    .row_output = &Op::row_output,
+    .row_traits = &Op::row_traits,
+    .infer = &Op::infer,
+    .run = &Op::run,
+    .rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().own,
+    .find_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().find,
+    .compiled_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().compiled,
+    .in_place = Op::in_place,
+    .each_read = Op::each_read};
 
 /// The kernel of an operator on whole values, to which it converts. A program that does not use it does not have it.
 template <std::derived_from<whole_op> Op>

@@ -17,6 +17,7 @@ ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
 }
 
 ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {
+    if (lod.empty()) check_level_count(more.size());
     std::vector<std::vector<std::int64_t>> lengths;
     for (std::size_t l = 0; l < more.size(); ++l) {
         check_list(element_name(lod.empty() ? "lod" : "lengths", l), more[l]);

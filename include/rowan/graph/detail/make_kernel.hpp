@@ -42,11 +42,8 @@ struct first_result_of {
 template <class Op, class D, class... T>
 struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;
-#ifdef ROWAN_COMPILED
-    static constexpr bool compiled_rules = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...> && has_rules<Op>;
-#else
-    static constexpr bool compiled_rules = false;
-#endif
+    static constexpr RulesOfKernel rules = RulesOfKernel::of < Op,
+                                   std::is_same_v<D, Cpu>&&has_compiled_kernel<Op, T...>, D, T... > ();
     static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
                   "rowan: a declaration says whether the operator takes a list, by takes_list");
 
@@ -66,14 +63,6 @@ struct KernelMaker {
     static constexpr auto normal() -> decltype(op_kernel::normal) {
         if constexpr (has_normal<Op>) return &untyped_functions<Op, variadic>::normal;
         return nullptr;
-    }
-
-    static constexpr GradientRules const* rules() {
-        if constexpr (compiled_rules || !has_rules<Op>) {
-            return nullptr;
-        } else {
-            return &gradient_rules<Op, D, T...>;
-        }
     }
 
     static constexpr op_kernel const* in_step() {
@@ -124,9 +113,10 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
     .run = detail::KernelMaker<Op, D, T...>::run(),
     .normal = detail::KernelMaker<Op, D, T...>::normal(),
-    .rules = detail::KernelMaker<Op, D, T...>::rules(),
+    .rules = detail::KernelMaker<Op, D, T...>::rules.own,
     .has_row_rules = detail::has_row_rules<Op>,
-    .compiled_rules = detail::KernelMaker<Op, D, T...>::compiled_rules,
+    .find_rules = detail::KernelMaker<Op, D, T...>::rules.find,
+    .compiled_rules = detail::KernelMaker<Op, D, T...>::rules.compiled,
     .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
     .next = detail::KernelMaker<Op, D, T...>::next(),
     .lookups = detail::KernelMaker<Op, D, T...>::lookups(),

@@ -69,7 +69,9 @@ struct argument_element<std::span<V const, n>> : argument_element<V> {};
 template <class E, class... T>
 inline constexpr bool are_elements_beside = ((std::is_void_v<T> || std::is_same_v<T, E> ||
                                               std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::int32_t> ||
-                                              std::is_same_v<T, bool> || std::is_same_v<T, std::uint8_t>)&&...);
+                                              std::is_same_v<T, bool> ||
+                                              (std::is_same_v<T, std::uint8_t> && std::is_floating_point_v<E>)) &&
+                                             ...);
 
 /// Whether a declared operator has an input of its own elements.
 template <class Op>
