@@ -7,6 +7,7 @@
 
 #include <pybind11/stl.h>
 
+#include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/rnn_program.hpp>

@@ -266,7 +266,7 @@ private:
 
     std::vector<VariablePtr> outputs_;
     bool is_one_;
-    rowan::detail::NetPredictorOwner predictor_;
+    rowan::detail::Owner<rowan::detail::NetPredictor> predictor_;
 };
 
 py::object infer(py::object const& predict, py::dict const& batch, Parameters const& parameters, int threads) {

@@ -17966,7 +17966,8 @@ public:
     explicit Owner(T* object) noexcept : object_(object) {}
     Owner(Owner&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
     Owner& operator=(Owner&& other) noexcept {
-        std::swap(object_, other.object_);
+        Owner old(std::move(other));
+        std::swap(object_, old.object_);
         return *this;
     }
     ~Owner() {
@@ -33476,7 +33477,7 @@ private:
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< a program that gives one compiles no other
+    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< made with the options, before ranks agree
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
     std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
@@ -60801,7 +60802,8 @@ ROWAN_IF_CALLED void run_parts(Cpu exec, std::size_t parts, std::size_t work,
 
 /// The same on a device, where calls are enqueued in order.
 template <class D>
-void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
+requires(!std::is_same_v<D, Cpu>) void run_parts(D const& exec, std::size_t parts, std::size_t,
+                                                 std::function<void(std::size_t, AnyExec)> const& f) {
     for (std::size_t k = 0; k < parts; ++k) f(k, exec);
 }
 

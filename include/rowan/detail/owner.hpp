@@ -16,7 +16,8 @@ public:
     explicit Owner(T* object) noexcept : object_(object) {}
     Owner(Owner&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
     Owner& operator=(Owner&& other) noexcept {
-        std::swap(object_, other.object_);
+        Owner old(std::move(other));
+        std::swap(object_, old.object_);
         return *this;
     }
     ~Owner() {

@@ -73,7 +73,7 @@ private:
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< a program that gives one compiles no other
+    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< made with the options, before ranks agree
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
     std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}

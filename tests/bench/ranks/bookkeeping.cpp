@@ -9,9 +9,11 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/train.hpp>
+#include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/placement.hpp>
 #include <rowan/sparse/selected_rows.hpp>
+#include <rowan/train/detail/ranks.hpp>
 
 #include <algorithm>
 #include <array>
@@ -117,8 +119,8 @@ private:
 /// One rank of the job.
 class Rank {
 public:
-    Rank(Options const& o, Measured const& comm) : o_(o), used_(*comm.used), ranks_(comm), random_(static_cast<std::uint64_t>(comm.rank())) {
-        ranks_.begin(true);
+    Rank(Options const& o, Measured const& comm) : o_(o), used_(*comm.used), ranks_(detail::RanksOf<Measured>::make(comm)), random_(static_cast<std::uint64_t>(comm.rank())) {
+        ranks_->begin(true);
         auto const mine = detail::rows_of_rank(Placement{}.on(o.rows, comm.size()), comm.rank());
         for (std::int64_t t = 0; t < o.tables; ++t)
             tables_.emplace_back().set(SelectedRows<float>(o.rows, mine, Tensor<float>::zeros({mine.size(), static_cast<std::size_t>(o.width)})));
@@ -130,9 +132,9 @@ public:
         std::vector<Value const*> own;
         for (auto const& t : tables_) own.push_back(&t);
         auto const before = [](std::size_t, Ids<> const&) {};
-        measure(find, [&] { fetched = ranks_.fetch(Cpu{1}, asked(named)); });
+        measure(find, [&] { fetched = ranks_->fetch(Cpu{1}, asked(named)); });
         measure(agreement, [&] {
-            words = ranks_.agree(detail::TrainCall::fetch, 0, [&](auto& w) { w = {1, fetched->most_of_one, fetched->of_others}; });
+            words = ranks_->agree(detail::TrainCall::fetch, 0, [&](auto& w) { w = {1, fetched->most_of_one, fetched->of_others}; });
         });
         measure(tell, [&] { fetched->ask(words); });
         measure(rows, [&] {
@@ -140,7 +142,7 @@ public:
             fetched->end_rest(own);
         });
         measure(next, [&] {
-            ahead = ranks_.begin_fetch(Cpu{1}, asked(next_named), true, std::vector<bool>(tables_.size()), *fetched);
+            ahead = ranks_->begin_fetch(Cpu{1}, asked(next_named), true, std::vector<bool>(tables_.size()), *fetched);
             ahead->reach();
         });
         measure(gradients, [&] { sum(*fetched, named); });
@@ -150,7 +152,7 @@ public:
         });
         measure(costs, [&] {
             detail::NumbersOfParts numbers;
-            numbers.begin(ranks_, {1, 1}, 2, ranks_.size());
+            numbers.begin(*ranks_, {1, 1}, 2, ranks_->size());
             static_cast<void>(numbers.take());
         });
     }
@@ -186,7 +188,7 @@ private:
         }
         fetched.begin_sum(std::move(all));
         std::vector<std::int64_t> keys;
-        for (int r = 0; r < ranks_.size(); ++r) keys.push_back(r);
+        for (int r = 0; r < ranks_->size(); ++r) keys.push_back(r);
         static_cast<void>(fetched.end_sum(Cpu{1}, keys));
     }
     template <class F>
@@ -201,7 +203,7 @@ private:
 
     Options const& o_;
     Used& used_;
-    detail::RanksOf<Measured> ranks_;
+    std::shared_ptr<detail::Ranks const> ranks_;
     std::mt19937_64 random_;
     std::vector<Value> tables_;
 };

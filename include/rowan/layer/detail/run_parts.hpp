@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -17,7 +18,8 @@ ROWAN_IF_CALLED void run_parts(Cpu exec, std::size_t parts, std::size_t work,
 
 /// The same on a device, where calls are enqueued in order.
 template <class D>
-void run_parts(D const& exec, std::size_t parts, std::size_t, std::function<void(std::size_t, AnyExec)> const& f) {
+requires(!std::is_same_v<D, Cpu>) void run_parts(D const& exec, std::size_t parts, std::size_t,
+                                                 std::function<void(std::size_t, AnyExec)> const& f) {
     for (std::size_t k = 0; k < parts; ++k) f(k, exec);
 }
 
