@@ -5,6 +5,7 @@
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/while_loop.hpp>
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 
@@ -17,7 +18,8 @@ static void add_rules_of_loops(CompiledRules& rules) {
     (rules.emplace_back(&whole_kernel<Op>::value, gradient_rules<Op, void>), ...);
 }
 
-GradientRules find_compiled_rules(op_kernel const& kernel) {
+/// The rules of all kernels of this library.
+static std::unordered_map<op_kernel const*, GradientRules> const& compiled_rules() {
     static auto const all = [] {
         CompiledRules list;
         add_rules_of_float(list);
@@ -27,18 +29,19 @@ GradientRules find_compiled_rules(op_kernel const& kernel) {
         add_rules_of_loops<rnn_op, while_op, cond_op>(list);
         return std::unordered_map<op_kernel const*, GradientRules>(list.begin(), list.end());
     }();
-    return all.at(&kernel);
+    return all;
 }
 
 }  // namespace detail
 
 GradientRules op_kernel::gradient() const {
     if (!compiled_rules) return rules == nullptr ? GradientRules{} : *rules;
-    if (find_rules == nullptr)
-        throw GraphError(std::string("the operator ")
-                             .append(name)
-                             .append(" is one of another library of this process, which has no gradients"));
-    return find_rules(*this);
+    auto const& all = detail::compiled_rules();
+    if (auto const found = all.find(this); found != all.end()) return found->second;
+    for (auto const& [kernel, its] : all) {  // of another library of the process, which has its own
+        if (kernel->name == name && std::ranges::equal(kernel->dtypes, dtypes)) return its;
+    }
+    throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
 }
 
 }  // namespace rowan::inline v0

@@ -29,14 +29,7 @@ struct op_kernel;
 struct Operator;
 class Variable;
 
-struct GradientRules;
-
 namespace detail {
-
-#ifdef ROWAN_COMPILED
-/// Finds the rules of a kernel of this library. Weak: kernels name it, and do not link gradients with it.
-[[gnu::weak]] GradientRules find_compiled_rules(op_kernel const& kernel);
-#endif
 
 using Specs = std::span<VarSpec const>;
 
@@ -75,10 +68,11 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    detail::TypeTag const* op = nullptr;  ///< the type of its declaration, see is()
-    OpFamily family = OpFamily::none;     ///< see family_of
-    unsigned level_inputs = 0;            ///< see level_inputs_of
-    unsigned sparse_inputs = 0;           ///< bit i is set if slot i may hold a row-sparse value
+    detail::TypeTag const* op = nullptr;        ///< the type of its declaration, see is()
+    std::span<std::int32_t const> dtypes = {};  ///< dtype<T>::wire of the element type of each input
+    OpFamily family = OpFamily::none;           ///< see family_of
+    unsigned level_inputs = 0;                  ///< see level_inputs_of
+    unsigned sparse_inputs = 0;                 ///< bit i is set if slot i may hold a row-sparse value
     unsigned (*row_inputs)(std::span<VarSpec const> in, AttributesRef attributes);  ///< see row_inputs_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
@@ -90,11 +84,8 @@ struct op_kernel {
     Attributes (*normal)(std::span<VarSpec const> in, AttributesRef attributes) = nullptr;
     /// Of its gradient; nullptr: of none, or of a kernel of the compiled library, see gradient().
     GradientRules const* rules = nullptr;
-    bool has_row_rules = false;  ///< whether there are rules for row inputs
-    /// Of a kernel of the compiled library, which has its rules apart from it: finds them. It is nullptr in a program or
-    /// library without gradients.
-    GradientRules (*find_rules)(op_kernel const& kernel) = nullptr;
-    bool compiled_rules = false;  ///< whether the compiled library has its rules
+    bool has_row_rules = false;   ///< whether there are rules for row inputs
+    bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -116,7 +107,7 @@ struct op_kernel {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
     /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
-    /// errors   GraphError if the kernel is one of another library of the process, which has no gradients
+    /// errors   GraphError if the kernel is one of another library of the process, and this one has no such kernel
     /// cost     O(1)
     ROWAN_IF_CALLED GradientRules gradient() const;
 };
@@ -338,41 +329,36 @@ inline constexpr bool has_rules = !std::is_same_v<grad_rules_of<Op>, grad_rules<
 template <class Op>
 inline constexpr bool has_row_rules = !std::is_same_v<row_rules_of<Op>, grad_rules<>>;
 
-/// Where a kernel's rules are. `apart`: in the compiled library, if there is one, apart from it.
-struct RulesOfKernel {
-    GradientRules const* own = nullptr;
-    GradientRules (*find)(op_kernel const&) = nullptr;
-    bool compiled = false;
-
-    template <class Op, bool apart, class D, class... T>
-    static constexpr RulesOfKernel of() {
-        if constexpr (!has_rules<Op>) return {};
+/// Whether the rules of a kernel are in the compiled library, apart from it, if there is one and `apart`.
+template <class Op, bool apart>
+inline constexpr bool has_compiled_rules = false;
 #ifdef ROWAN_COMPILED
-        else if constexpr (apart)
-            return {nullptr, &find_compiled_rules, true};
+template <class Op>
+inline constexpr bool has_compiled_rules<Op, true> = has_rules<Op>;
 #endif
-        else
-            return {&gradient_rules<Op, D, T...>};
-    }
-};
+
+/// The rules that a kernel refers to.
+template <class Op, bool apart, class D, class... T>
+constexpr GradientRules const* own_rules() {
+    if constexpr (has_rules<Op> && !has_compiled_rules<Op, apart>) return &gradient_rules<Op, D, T...>;
+    return nullptr;
+}
 
 template <std::derived_from<whole_op> Op>
-constinit op_kernel const whole_kernel<Op>::value{
-    .name = Op::name,
-    .inputs = Op::inputs::names,
-    .outputs = Op::outputs::names,
-    .op = &type_tag<Op>,
-    .family = family_of<Op>,
-    .row_inputs = &Op::row_inputs,
-    .row_output = &Op::row_output,
-    .row_traits = &Op::row_traits,
-    .infer = &Op::infer,
-    .run = &Op::run,
-    .rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().own,
-    .find_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().find,
-    .compiled_rules = RulesOfKernel::of<Op, Op::compiled_rules, void>().compiled,
-    .in_place = Op::in_place,
-    .each_read = Op::each_read};
+constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
+                                                  .inputs = Op::inputs::names,
+                                                  .outputs = Op::outputs::names,
+                                                  .op = &type_tag<Op>,
+                                                  .family = family_of<Op>,
+                                                  .row_inputs = &Op::row_inputs,
+                                                  .row_output = &Op::row_output,
+                                                  .row_traits = &Op::row_traits,
+                                                  .infer = &Op::infer,
+                                                  .run = &Op::run,
+                                                  .rules = own_rules<Op, Op::compiled_rules, void>(),
+                                                  .compiled_rules = has_compiled_rules<Op, Op::compiled_rules>,
+                                                  .in_place = Op::in_place,
+                                                  .each_read = Op::each_read};
 
 /// The kernel of an operator on whole values, to which it converts. A program that does not use it does not have it.
 template <std::derived_from<whole_op> Op>

@@ -6,6 +6,7 @@
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/registry.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -42,8 +43,8 @@ struct first_result_of {
 template <class Op, class D, class... T>
 struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;
-    static constexpr RulesOfKernel rules = RulesOfKernel::of < Op,
-                                   std::is_same_v<D, Cpu>&&has_compiled_kernel<Op, T...>, D, T... > ();
+    static constexpr std::array<std::int32_t, sizeof...(T)> dtypes{dtype<T>::wire...};
+    static constexpr bool rules_apart = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...>;
     static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
                   "rowan: a declaration says whether the operator takes a list, by takes_list");
 
@@ -104,6 +105,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
     .op = &detail::type_tag<detail::declaration_of<Op>>,
+    .dtypes = detail::KernelMaker<Op, D, T...>::dtypes,
     .family = family_of<Op>,
     .level_inputs = level_inputs_of<Op>,
     .sparse_inputs = detail::KernelMaker<Op, D, T...>::variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
@@ -113,10 +115,9 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
     .run = detail::KernelMaker<Op, D, T...>::run(),
     .normal = detail::KernelMaker<Op, D, T...>::normal(),
-    .rules = detail::KernelMaker<Op, D, T...>::rules.own,
+    .rules = detail::own_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart, D, T...>(),
     .has_row_rules = detail::has_row_rules<Op>,
-    .find_rules = detail::KernelMaker<Op, D, T...>::rules.find,
-    .compiled_rules = detail::KernelMaker<Op, D, T...>::rules.compiled,
+    .compiled_rules = detail::has_compiled_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart>,
     .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
     .next = detail::KernelMaker<Op, D, T...>::next(),
     .lookups = detail::KernelMaker<Op, D, T...>::lookups(),
