@@ -15568,6 +15568,8 @@ struct WholeKernel {
 #ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it
 template <class>
 GradientRules op_kernel::gradient() const {
+    if (compiled_rules)
+        throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;
 }
 #endif

@@ -24,6 +24,7 @@ using rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::UNK;
 /// A net that computes a cost and its gradients, and updates its parameters.
 struct Made {
     rowan::Scope scope;
+    rowan::Variable* cost = nullptr;
     std::vector<rowan::Variable*> parameters;
     rowan::Net<> net;
 };
@@ -38,8 +39,14 @@ std::unique_ptr<Made> make() {
         return layer::Step{.output = now, .memory = now};
     });
     auto const cost = layer::mse(layer::fc(states, {.output_size = 1}), layer::data("y", {UNK, 1}));
-    auto const gradients = rowan::append_backward<float>(*cost, made.scope);
-    std::vector<rowan::Variable*> outputs{&*cost};
+    made.cost = &*cost;
+    return owner;
+}
+
+void differentiate(Made& made) {
+    rowan::ScopeGuard const guard(made.scope);
+    auto const gradients = rowan::append_backward<float>(*made.cost, made.scope);
+    std::vector<rowan::Variable*> outputs{made.cost};
     for (auto const& g : gradients) outputs.push_back(&*g.gradient);
     made.net = rowan::Net<>::trace_and_build(outputs);
     for (auto const& g : gradients) {
@@ -47,7 +54,6 @@ std::unique_ptr<Made> make() {
         made.net.append(made.scope.new_op<rowan::sgd_op, rowan::Cpu, float, float>({&*g.parameter, &*g.gradient},
                                                                                    {.learning_rate = 0.5}));
     }
-    return owner;
 }
 
 void run(Made& made) {
@@ -65,8 +71,29 @@ void run(Made& made) {
 
 #define EXPORT extern "C" [[gnu::visibility("default")]]
 
-/// A net of this library.
+/// Whether this library links the compiled library, whose kernels' gradients a header-only one does not have.
+EXPORT bool is_compiled() {
+#ifdef ROWAN_COMPILED
+    return true;
+#else
+    return false;
+#endif
+}
+
+/// A net of this library, without gradients.
 EXPORT void* make_net() { return make().release(); }
+
+/// Adds the gradients to a net, which may be another library's. Returns the error, or nothing, as text.
+EXPORT char const* differentiate_net(void* made) {
+    static std::string text;
+    text.clear();
+    try {
+        differentiate(*static_cast<Made*>(made));
+    } catch (std::exception const& e) {
+        text = e.what();
+    }
+    return text.c_str();
+}
 
 /// Runs a net, which may be another library's, and returns its parameters, or the error, as text.
 EXPORT char const* run_net(void* made) {

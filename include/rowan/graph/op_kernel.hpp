@@ -1,6 +1,7 @@
 // rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/detail/input_types.hpp>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -372,6 +374,8 @@ struct WholeKernel {
 #ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it
 template <class>
 GradientRules op_kernel::gradient() const {
+    if (compiled_rules)
+        throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;
 }
 #endif
