@@ -120,7 +120,7 @@ struct closed_adam_formula {
 };
 
 /// Whether no sum with it is 0 in any type.
-inline bool is_normal(double epsilon) { return epsilon >= static_cast<double>(std::numeric_limits<float>::min()); }
+inline bool is_normal_float(double epsilon) { return epsilon >= static_cast<double>(std::numeric_limits<float>::min()); }
 
 template <>
 struct closed_rule<LaneRule<adam_formula>> {
@@ -135,7 +135,7 @@ struct closed_rule<LaneRule<adam_formula>> {
                         .terms = 1.0 / cube_root(root2),
                         .ratio = options.beta1 / root1 / keeps,
                         .ratios = cube_root(root1)};
-        step.known = coast_of(rule, 2).known && is_normal(options.epsilon) && step.ratio < 1.0;
+        step.known = coast_of(rule, 2).known && is_normal_float(options.epsilon) && step.ratio < 1.0;
         return step;
     }
     static bool same(LaneRule<adam_formula> const& a, LaneRule<adam_formula> const& b) {
@@ -225,7 +225,7 @@ struct closed_rule<LaneRule<rmsprop_formula>> {
 
     static ClosedStep step(LaneRule<rmsprop_formula> const& rule) {
         RmsPropOptions const& o = rule.formula.options;
-        return {.known = coast_of(rule, 2).known && is_normal(o.epsilon), .term = 1.0, .ratio = o.momentum};
+        return {.known = coast_of(rule, 2).known && is_normal_float(o.epsilon), .term = 1.0, .ratio = o.momentum};
     }
     static bool same(LaneRule<rmsprop_formula> const& a, LaneRule<rmsprop_formula> const& b) {
         RmsPropOptions const &x = a.formula.options, &y = b.formula.options;
