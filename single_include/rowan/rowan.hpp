@@ -18177,6 +18177,8 @@ public:
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.
+    /// errors   none
+    /// cost     O(1)
     std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
     std::vector<Operator*> operators() && {
         auto const all = order_.operators();
@@ -18184,6 +18186,8 @@ public:
     }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
+    /// errors   none
+    /// cost     O(1)
     std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
     std::vector<Variable*> inputs() && {
         auto const all = order_.inputs();
@@ -20663,16 +20667,6 @@ ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
     return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
 }
 
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/row_summands_inl.hpp: the functions of row_summands.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
 ROWAN_CALLED_FUNCTION std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group,
                                                                         Cpu exec, std::unique_ptr<RowSummands> source,
                                                                         RowReduceOptions options,
@@ -20689,6 +20683,11 @@ ROWAN_CALLED_FUNCTION void finish_row_reduction(RowReduction& reduction, RowTarg
 
 }  // namespace rowan::inline v0::detail
 
+#endif
+
+// rowan/distributed/detail/row_summands_inl.hpp: the functions of row_summands.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
 #endif
 
 // rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
@@ -33462,10 +33461,30 @@ private:
     std::function<bool(Args...)> call_;
 };
 
+namespace detail {
+
+/// An optimizer that options give, or Sgd{}. Sgd is made where ranks agree, since it needs memory, and compiled only in
+/// programs that leave it out.
+template <class Device>
+class OptimizerOrSgd {
+public:
+    OptimizerOrSgd() noexcept : make_([] { return layer::OptimizerOn<Device>(layer::Sgd{}); }) {}
+    template <std::convertible_to<layer::OptimizerOn<Device>> O>
+    OptimizerOrSgd(O const& o) : given_(o) {}
+
+    layer::OptimizerOn<Device> made() const { return given_ ? *given_ : make_(); }
+
+private:
+    std::optional<layer::OptimizerOn<Device>> given_;
+    layer::OptimizerOn<Device> (*make_)() = nullptr;
+};
+
+}  // namespace detail
+
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< made with the options, before ranks agree
+    detail::OptimizerOrSgd<Device> optimizer = {};                      ///< e.g. layer::Adam{}; default layer::Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
     std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
@@ -33574,7 +33593,7 @@ struct CanMakeSettings {};
 template <class Device>
 TrainSettings settings_of(void const* options) {
     auto const& o = *static_cast<TrainOptionsOn<Device> const*>(options);
-    return {.optimizer = o.optimizer,
+    return {.optimizer = o.optimizer.made(),
             .optimizers = {o.optimizers.begin(), o.optimizers.end()},
             .rates = o.rates,
             .clip = o.clip,

@@ -98,6 +98,8 @@ public:
     void append(Operator& op) { order_.append(op); }
 
     /// The operators, in the order in which they run.
+    /// errors   none
+    /// cost     O(1)
     std::span<Operator* const> operators() const& noexcept { return order_.operators(); }
     std::vector<Operator*> operators() && {
         auto const all = order_.operators();
@@ -105,6 +107,8 @@ public:
     }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
+    /// errors   none
+    /// cost     O(1)
     std::span<Variable* const> inputs() const& noexcept { return order_.inputs(); }
     std::vector<Variable*> inputs() && {
         auto const all = order_.inputs();

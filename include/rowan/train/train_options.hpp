@@ -70,10 +70,30 @@ private:
     std::function<bool(Args...)> call_;
 };
 
+namespace detail {
+
+/// An optimizer that options give, or Sgd{}. Sgd is made where ranks agree, since it needs memory, and compiled only in
+/// programs that leave it out.
+template <class Device>
+class OptimizerOrSgd {
+public:
+    OptimizerOrSgd() noexcept : make_([] { return layer::OptimizerOn<Device>(layer::Sgd{}); }) {}
+    template <std::convertible_to<layer::OptimizerOn<Device>> O>
+    OptimizerOrSgd(O const& o) : given_(o) {}
+
+    layer::OptimizerOn<Device> made() const { return given_ ? *given_ : make_(); }
+
+private:
+    std::optional<layer::OptimizerOn<Device>> given_;
+    layer::OptimizerOn<Device> (*make_)() = nullptr;
+};
+
+}  // namespace detail
+
 /// The settings of train and Trainer for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    layer::OptimizerOn<Device> optimizer = layer::Sgd{};                ///< made with the options, before ranks agree
+    detail::OptimizerOrSgd<Device> optimizer = {};                      ///< e.g. layer::Adam{}; default layer::Sgd{}
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
     std::map<std::string, double> rates = {};  ///< factors of the learning rates of single parameters, by name
     layer::GradientClipOn<Device> clip = {};   ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}

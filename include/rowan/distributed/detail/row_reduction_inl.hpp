@@ -302,6 +302,20 @@ ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
     return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
 }
 
+ROWAN_CALLED_FUNCTION std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group,
+                                                                        Cpu exec, std::unique_ptr<RowSummands> source,
+                                                                        RowReduceOptions options,
+                                                                        std::vector<std::int64_t> splits) {
+    std::shared_ptr<RowReduction> begun;
+    after_agreement(*group, [&] {  // the last memory that is needed before ranks agree
+        begun = std::make_shared<RowReduction>(std::move(group), exec, std::move(source), options, std::move(splits));
+    });
+    begun->start();
+    return begun;
+}
+
+ROWAN_CALLED_FUNCTION void finish_row_reduction(RowReduction& reduction, RowTarget& to) { reduction.finish(to); }
+
 }  // namespace rowan::inline v0::detail
 
 #endif

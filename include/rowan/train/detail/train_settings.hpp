@@ -51,7 +51,7 @@ struct CanMakeSettings {};
 template <class Device>
 TrainSettings settings_of(void const* options) {
     auto const& o = *static_cast<TrainOptionsOn<Device> const*>(options);
-    return {.optimizer = o.optimizer,
+    return {.optimizer = o.optimizer.made(),
             .optimizers = {o.optimizers.begin(), o.optimizers.end()},
             .rates = o.rates,
             .clip = o.clip,
