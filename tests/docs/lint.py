@@ -72,6 +72,8 @@ def public_names():
             if kind not in ("class", "struct", "union", "namespace", "concept") or compound.get("prot") in ("private", "protected"):
                 continue
             place = compound.find("location").attrib
+            if kind != "namespace" and place["file"].endswith("_inl.hpp"):  # a part of a class, which programs only see declared
+                continue
             if kind == "concept" or kind != "namespace" and int(place.get("bodyend", -1)) > 0:  # else it is only announced
                 yield Name(compound, re.match(r"(.*?)::\w+(<.*)?$", full)[1], False)
             for node in compound.iter("memberdef"):
