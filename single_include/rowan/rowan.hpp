@@ -33471,6 +33471,8 @@ public:
     OptimizerOrSgd() noexcept : make_([] { return layer::OptimizerOn<Device>(layer::Sgd{}); }) {}
     template <std::convertible_to<layer::OptimizerOn<Device>> O>
     OptimizerOrSgd(O const& o) : given_(o) {}
+    template <class O, class... T>
+    OptimizerOrSgd(O const& o, dtypes<T...> types) : given_(std::in_place, o, types) {}
 
     layer::OptimizerOn<Device> made() const { return given_ ? *given_ : make_(); }
 
