@@ -175,12 +175,12 @@ std::uint64_t bits_of_all(std::vector<Part> const& all) {
 /// Trains on ranks, which `with` are, too, and returns a number for the bits of what is learned.
 template <class C>
 std::uint64_t trained(Threads const& comm, C const& with, bool sharded, bool overlap) {
-    Scope scope;
+    std::optional<Scope> scope;
     std::optional<layer::Var<float>> cost;
     std::vector<Feeds> batches;
     std::optional<TrainOptions> options;
     together(comm, [&] {
-        ScopeGuard const guard(scope);
+        ScopeGuard const guard(scope.emplace());
         auto const rows = layer::embedding(layer::data<std::int64_t>("ids", {UNK}),
                                            {.height = 9, .width = 2, .name = "table", .sharded = sharded});
         cost = layer::reduce_mean(layer::fc(rows, {.output_size = 1, .name = "fc"}));
