@@ -38,8 +38,30 @@ ROWAN_IF_CALLED void check_at_most(char const* field, Ids<> const& list, std::si
 /// Throws LodError if there are more than Lod::max_levels levels.
 ROWAN_IF_CALLED void check_level_count(std::size_t levels);
 
+inline constexpr std::size_t max_lod_levels = 16;
+
 /// The lists of the levels of a Lod.
-struct LevelLists;
+struct LevelLists {
+    /// `levels` outlives it.
+    template <class R>
+    explicit LevelLists(R const& levels) : count(std::ranges::size(levels)) {
+        using Level = std::ranges::range_reference_t<R const>;
+        check_level_count(count);
+        std::size_t i = 0;
+        if constexpr (std::is_lvalue_reference_v<Level> || std::ranges::borrowed_range<Level>) {
+            for (auto const& level : levels) lists[i++] = Ids<>(level);
+        } else {
+            auto const made = std::make_shared<std::vector<std::remove_cvref_t<Level>>>();
+            for (auto&& level : levels) made->push_back(std::move(level));
+            for (auto const& level : *made) lists[i++] = Ids<>(level);
+            kept = made;
+        }
+    }
+
+    std::size_t count;
+    std::array<Ids<>, max_lod_levels> lists;
+    std::shared_ptr<void const> kept;  // what the lists refer to, if the range made it
+};
 
 }  // namespace detail
 
@@ -56,7 +78,7 @@ struct LevelLists;
 class Lod {
 public:
     /// The maximum number of levels.
-    static constexpr std::size_t max_levels = 16;
+    static constexpr std::size_t max_levels = detail::max_lod_levels;
 
     /// No levels: the rows form no sequences.
     Lod() = default;
@@ -168,28 +190,6 @@ private:
 };
 
 namespace detail {
-
-struct LevelLists {
-    /// `levels` outlives it.
-    template <class R>
-    explicit LevelLists(R const& levels) : count(std::ranges::size(levels)) {
-        using Level = std::ranges::range_reference_t<R const>;
-        check_level_count(count);
-        std::size_t i = 0;
-        if constexpr (std::is_lvalue_reference_v<Level> || std::ranges::borrowed_range<Level>) {
-            for (auto const& level : levels) lists[i++] = Ids<>(level);
-        } else {
-            auto const made = std::make_shared<std::vector<std::remove_cvref_t<Level>>>();
-            for (auto&& level : levels) made->push_back(std::move(level));
-            for (auto const& level : *made) lists[i++] = Ids<>(level);
-            kept = made;
-        }
-    }
-
-    std::size_t count;
-    std::array<Ids<>, Lod::max_levels> lists;
-    std::shared_ptr<void const> kept;  // what the lists refer to, if the range made it
-};
 
 /// A level of sequences of these lengths.
 /// errors   LodError as Lod::from_lengths
