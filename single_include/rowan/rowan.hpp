@@ -61920,12 +61920,9 @@ public:
 
     ROWAN_IF_CALLED std::span<Variable* const> memories() const;
 
-    /// Infers the specs of the memories from that of the input.
-    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
-    ROWAN_IF_CALLED std::vector<VarSpec> memory_specs(VarSpec const& input) const;
-
-    /// Those of a recurrent layer with this input.
-    /// errors   ShapeError if the input has no levels, and those of memory_specs
+    /// The memories of a recurrent layer with this input, whose widths follow from it.
+    /// errors   ShapeError if the input has no levels, or the width of a memory cannot be inferred; what an operator's
+    ///          `infer` throws
     ROWAN_IF_CALLED std::vector<layer::Memory> memories_for(VarSpec input) const;
 
     /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
@@ -61995,7 +61992,10 @@ ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new St
     if (p.order.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+    spec::has_levels("layer::rnn: input", input);
+    input.dims[0] = UNK;
+    input.lod_level = 0;
     auto const& p = *parts_;
     std::unordered_map<Variable const*, VarSpec> specs;
     for (Variable const* v : p.inputs) specs.emplace(v, input);
@@ -62009,15 +62009,15 @@ ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec con
         }
         for (std::size_t m = 0; m < p.memories.size(); ++m) specs.at(p.memories[m]).dims = specs.at(p.sums[m]).dims;
     }
-    std::vector<VarSpec> result;
+    std::vector<layer::Memory> made;
     for (Variable const* v : p.memories) {
-        VarSpec const& spec = specs.at(v);
-        if (spec.dims.size() != 2 || spec.dims[1] == UNK)
+        Dims const& dims = specs.at(v).dims;
+        if (dims.size() != 2 || dims[1] == UNK)
             throw ShapeError("layer::rnn: the width of a memory", "UNK",
                              "a width that follows from the width of the step's input");
-        result.push_back(spec);
+        made.push_back({.size = dims[1]});
     }
-    return result;
+    return made;
 }
 
 ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
@@ -62043,15 +62043,6 @@ ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::
     std::vector<Variable*> after;
     for (Variable* const v : p.sums) after.push_back(of(v));
     return {of(&p.result), after};
-}
-
-ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
-    spec::has_levels("layer::rnn: input", input);
-    input.dims[0] = UNK;
-    input.lod_level = 0;
-    std::vector<layer::Memory> made;
-    for (VarSpec const& memory : memory_specs(input)) made.push_back({.size = memory.dims[1]});
-    return made;
 }
 
 }  // namespace rowan::inline v0::detail

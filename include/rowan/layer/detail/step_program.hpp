@@ -24,12 +24,9 @@ public:
 
     ROWAN_IF_CALLED std::span<Variable* const> memories() const;
 
-    /// Infers the specs of the memories from that of the input.
-    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
-    ROWAN_IF_CALLED std::vector<VarSpec> memory_specs(VarSpec const& input) const;
-
-    /// Those of a recurrent layer with this input.
-    /// errors   ShapeError if the input has no levels, and those of memory_specs
+    /// The memories of a recurrent layer with this input, whose widths follow from it.
+    /// errors   ShapeError if the input has no levels, or the width of a memory cannot be inferred; what an operator's
+    ///          `infer` throws
     ROWAN_IF_CALLED std::vector<layer::Memory> memories_for(VarSpec input) const;
 
     /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next

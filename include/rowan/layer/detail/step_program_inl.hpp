@@ -61,7 +61,10 @@ ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new St
     if (p.order.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+    spec::has_levels("layer::rnn: input", input);
+    input.dims[0] = UNK;
+    input.lod_level = 0;
     auto const& p = *parts_;
     std::unordered_map<Variable const*, VarSpec> specs;
     for (Variable const* v : p.inputs) specs.emplace(v, input);
@@ -75,15 +78,15 @@ ROWAN_CALLED_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec con
         }
         for (std::size_t m = 0; m < p.memories.size(); ++m) specs.at(p.memories[m]).dims = specs.at(p.sums[m]).dims;
     }
-    std::vector<VarSpec> result;
+    std::vector<layer::Memory> made;
     for (Variable const* v : p.memories) {
-        VarSpec const& spec = specs.at(v);
-        if (spec.dims.size() != 2 || spec.dims[1] == UNK)
+        Dims const& dims = specs.at(v).dims;
+        if (dims.size() != 2 || dims[1] == UNK)
             throw ShapeError("layer::rnn: the width of a memory", "UNK",
                              "a width that follows from the width of the step's input");
-        result.push_back(spec);
+        made.push_back({.size = dims[1]});
     }
-    return result;
+    return made;
 }
 
 ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
@@ -109,15 +112,6 @@ ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::
     std::vector<Variable*> after;
     for (Variable* const v : p.sums) after.push_back(of(v));
     return {of(&p.result), after};
-}
-
-ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
-    spec::has_levels("layer::rnn: input", input);
-    input.dims[0] = UNK;
-    input.lod_level = 0;
-    std::vector<layer::Memory> made;
-    for (VarSpec const& memory : memory_specs(input)) made.push_back({.size = memory.dims[1]});
-    return made;
 }
 
 }  // namespace rowan::inline v0::detail
