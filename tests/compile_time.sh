@@ -26,7 +26,7 @@ rows=("$xarray header-only -O0 - - 175 1"
     "01_sparse_sgd header-only -O2 - - 390 73" "07_plain_network header-only -O2 12 900 2342 955"
     "07_plain_network compiled -O0 - - 328 65" "07_plain_network compiled -O2 2.1 20 332 20"
     "13_text_classifier compiled -O2 2.8 - 469 24"
-    "server compiled -O2 2.1 - 275 6" "rowan.hpp+server compiled -O2 2.1 - 395 6")
+    "server compiled -O2 2.1 - 244 6" "rowan.hpp+server compiled -O2 2.1 - 367 6")
 if [[ -n ${ROWAN_NIGHTLY-} ]]; then
     rows+=("01_sparse_sgd header-only -O0 - - 419 185" "07_plain_network header-only -O0 - - 2352 2543"
         "rowan/core.hpp header-only -O0 - - 208 1" "rowan/core.hpp compiled -O0 - - 197 1"

@@ -5,6 +5,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/model.hpp>
 
 #include <algorithm>

@@ -19,5 +19,5 @@
 
 #define ROWAN_HAS_OWN_OPERATORS
 #if ROWAN_DECLARES_OPERATORS && defined(ROWAN_READS_PROGRAMS)
-#include <rowan/io/detail/read_program.hpp>  // needs nanopb, as that header of files which was included before
+#include <rowan/io/detail/load_net.hpp>  // of a program that reads files
 #endif

@@ -1,4 +1,5 @@
 // tests/io/model_selected_rows.cpp: files of nets with tables of which only some rows exist.
+#include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/model.hpp>
 
 #include "catch.hpp"

@@ -8,6 +8,7 @@
 #include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/detail/model_parts.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/layer/var.hpp>

@@ -1,13 +1,10 @@
 // rowan/io/from_program.hpp: from_program, which builds a net from a program.
 #pragma once
 
-#include <rowan/core/device.hpp>
 #include <rowan/graph/scope.hpp>
+#include <rowan/io/detail/reads_programs.hpp>
 #include <rowan/io/program_desc.hpp>
-#include <rowan/op/forward_ops.hpp>
-#include <rowan/train/optimizer.hpp>
 
-#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -17,16 +14,6 @@ namespace detail {
 /// As from_program, with the kernels of all operators of Ops, see read_program.hpp.
 template <class Ops, class Dtypes, class Device>
 std::vector<Variable*> read_program(ProgramDesc const& program, Scope& scope);
-
-/// Complete where their kernels can be made.
-template <class Ops>
-struct CanReadPrograms;
-
-/// Whether the compiled library reads such programs.
-template <class Ops, class Dtypes, class Device>
-inline constexpr bool reads_programs = std::is_same_v<Ops, forward_ops>&& std::is_same_v<Device, Cpu> &&
-                                       (std::is_same_v<Dtypes, dtypes<float>> ||
-                                        std::is_same_v<Dtypes, dtypes<double>>);
 
 }  // namespace detail
 
@@ -44,16 +31,12 @@ inline constexpr bool reads_programs = std::is_same_v<Ops, forward_ops>&& std::i
 /// cost     a lookup of each operator by name, and the cost of its infer
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
-    static_assert(
-        detail::reads_programs<Ops, Dtypes, Device> || requires { detail::CanReadPrograms<Ops>{}; },
-        "rowan: the compiled library reads programs of forward_ops for float, or for double, on the host. For "
-        "others, #include <rowan/own_operator.hpp>");
+    detail::check_reads_programs<Ops, Dtypes, Device>();
     return detail::read_program<Ops, Dtypes, Device>(program, scope);
 }
 
 }  // namespace rowan::inline v0
 
-#define ROWAN_READS_PROGRAMS
 #if !ROWAN_DECLARES_OPERATORS || defined(ROWAN_HAS_OWN_OPERATORS)
 #include <rowan/io/detail/read_program.hpp>
 #endif

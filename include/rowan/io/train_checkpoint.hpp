@@ -5,7 +5,7 @@
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/detail/naming_file.hpp>
 #include <rowan/io/detail/training_files.hpp>
-#include <rowan/io/model.hpp>
+#include <rowan/io/detail/model_parts.hpp>
 #include <rowan/train/train_checkpoint.hpp>
 
 #include <optional>
@@ -25,7 +25,7 @@ template <class... T>
 layer::TrainCheckpoint train_checkpoint(TrainCheckpointOptions options) {
     detail::TrainingFiles const files(options);
     auto const load_from = [](std::string const& path) {
-        return detail::naming_file(path, [&] { return load_parameters<T...>(path); });
+        return detail::naming_file(path, [&] { return detail::load_values<T...>(path, {}); });
     };
     return {.every = options.every,
             .save =

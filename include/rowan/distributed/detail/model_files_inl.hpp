@@ -10,7 +10,7 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
-#include <rowan/io/model.hpp>
+#include <rowan/io/detail/model_parts.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 

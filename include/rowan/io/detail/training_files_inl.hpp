@@ -8,7 +8,7 @@
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/detail/naming_file.hpp>
-#include <rowan/io/model.hpp>
+#include <rowan/io/detail/model_parts.hpp>
 
 #include <cstdint>
 #include <filesystem>
