@@ -8,7 +8,6 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/detail/arithmetic.hpp>
-#include <rowan/detail/lanes.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/detail/reduction.hpp>
@@ -27,14 +26,21 @@ ROWAN_FUNCTION bool has_floats(Variable const& v) {
            type == dtype<float16>::wire;
 }
 
-/// f(the tensor) of a value on the host, of a variable for which has_floats is true.
-template <class F>
-double visit_floats(Value host, F const& f) {
-    auto const type = host.elements().dtype;
-    if (type == dtype<double>::wire) return f(host.get<LoDTensor<double>>().value());
-    if (type == dtype<float>::wire) return f(host.get<LoDTensor<float>>().value());
-    if (type == dtype<float16>::wire) return f(host.get<LoDTensor<float16>>().value());
-    return f(host.get<LoDTensor<bfloat16>>().value());
+template <class T>
+std::vector<double> as_doubles(std::span<std::byte const> bytes) {
+    std::vector<double> all(bytes.size() / sizeof(T));
+    auto const* const x = reinterpret_cast<T const*>(bytes.data());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(dtype<T>::widen(x[i]));
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<double> floats_of(Value const& x) {
+    Value host = x.on_host();
+    auto const elements = host.elements();
+    if (elements.dtype == dtype<double>::wire) return as_doubles<double>(elements.bytes);
+    if (elements.dtype == dtype<float>::wire) return as_doubles<float>(elements.bytes);
+    if (elements.dtype == dtype<float16>::wire) return as_doubles<float16>(elements.bytes);
+    return as_doubles<bfloat16>(elements.bytes);
 }
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
@@ -65,22 +71,16 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
 inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
     std::vector<double> of_rows;
-    if (weights != nullptr) {
-        visit_floats(weights->value().on_host(), [&]<class T>(Tensor<T> const& all) {
-            for (T const& w : all) of_rows.push_back(static_cast<double>(dtype<T>::widen(w)));
-            return 0.0;
-        });
+    if (weights != nullptr) of_rows = floats_of(weights->value());
+    std::vector<double> const all = floats_of(labels);
+    auto other = static_cast<double>(ignored.value_or(0));  // compared as losses compare labels
+    if (labels.spec().dtype != dtype<double>::wire) other = static_cast<double>(constant<float>(other));
+    std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!ignored || all[i] != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
     }
-    return visit_floats(labels.on_host(), [&]<class T>(Tensor<T> const& all) {
-        using S = sum_t<T>;
-        S const other = constant<S>(static_cast<double>(ignored.value_or(0)));  // compared as losses compare labels
-        std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
-        double sum = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (!ignored || load<S>(all.data() + i) != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
-        }
-        return sum;
-    });
+    return sum;
 }
 
 ROWAN_FUNCTION double Counted::count() const {
@@ -88,11 +88,7 @@ ROWAN_FUNCTION double Counted::count() const {
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
     if (of == kept) return sum_of_kept(now, ignored, weights);
-    if (of == value) {
-        return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
-            return static_cast<double>(dtype<T>::widen(held.data()[0]));
-        });
-    }
+    if (of == value) return floats_of(now)[0];
     double product = 1;
     auto const spec = now.spec();
     for (std::size_t i = 0; i < spec.dims.size(); ++i) {

@@ -17,6 +17,9 @@ namespace rowan::inline v0::detail {
 /// Whether its elements have one of rowan's floating-point types.
 bool has_floats(Variable const& v);
 
+/// The elements of a value of such a variable.
+std::vector<double> floats_of(Value const& x);
+
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
     enum Of : std::uint8_t { rows, elements, labels, kept, value };

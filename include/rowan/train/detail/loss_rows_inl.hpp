@@ -55,10 +55,8 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
         if (declared[i] == UNK && now[i] == 0) rows = 0;
     }
     if (r.weighs && has_floats(*r.variable)) {
-        rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
-            return static_cast<double>(
-                std::count_if(all.begin(), all.end(), [](T const& w) { return dtype<T>::widen(w) != 0; }));
-        }));
+        auto const weights = floats_of(r.variable->value());
+        rows = static_cast<std::int64_t>(weights.size()) - std::ranges::count(weights, 0.0);
     }
     most_ = std::max(most_, rows);
 }
