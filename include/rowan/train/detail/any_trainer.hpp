@@ -66,6 +66,9 @@ private:
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
+    /// Brings all rows up to date of the variables whose updates another trainer defers.
+    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
+
     /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
     ROWAN_IF_CALLED double prepare();
 
@@ -148,7 +151,7 @@ private:
     std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<ParameterUpdates> updates_;
-    DeferredTables deferred_;
+    std::unique_ptr<DeferredTables> deferred_;  // nullptr if no optimizer is deferred
     std::int64_t parts_;        // the most batches of a step
     std::int64_t check_every_;  // steps; 0: never
     bool overlap_;

@@ -92,10 +92,9 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups;
     updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
-        if (!lookups) lookups.emplace(all_lookups(cost_));
-        deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
+        if (deferred_ == nullptr) deferred_ = steps->new_tables();
+        deferred_->add(table, steps, options.average ? nullptr : &cost_);
     });
     begin(options.resume, options.initial);
 }
@@ -125,7 +124,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds con
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = ranks_.get();
-    deferred_.catch_up_others(all);
+    catch_up_others(all);
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
         auto const seed = bits_at(seed_, number);
@@ -140,7 +139,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds con
 }
 
 ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
-    deferred_.flush(exec_.host());
+    if (deferred_ != nullptr) deferred_->flush(exec_.host());
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());

@@ -198,7 +198,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value const*> AnyTrainer::tables() const {
 
 ROWAN_CALLED_FUNCTION void AnyTrainer::begin_rest(FetchedTables& fetched) const {
     fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(exec_.host(), *sharded_[t], positions);
+        if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), *sharded_[t], positions);
     });
 }
 

@@ -48,6 +48,12 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     return cost;
 }
 
+ROWAN_CALLED_FUNCTION void AnyTrainer::catch_up_others(std::span<Variable* const> read) const {
+    for (Variable* const v : read) {
+        if (v->catch_up && (deferred_ == nullptr || !deferred_->contains(*v))) v->catch_up();
+    }
+}
+
 ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, StepAhead const* ahead) {
     if (ranks_ != nullptr) ranks_->at_step(steps_ + 1);
     std::optional<Entered> entered;
@@ -58,7 +64,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
-        deferred_.catch_up_others(net_->inputs());
+        catch_up_others(net_->inputs());
     };
     double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
                                               : (this->*functions_->run)(batches, ahead, std::cref(enter));
@@ -77,7 +83,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batche
     enter();
     if (batches.size() != 1) throw ShapeError("batches", std::to_string(batches.size()), "1 to options.parts = 1");
     prepare();
-    deferred_.catch_up(exec_.host(), batches, {});
+    if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);
     keep_part();
     return cost;

@@ -157,7 +157,7 @@ private:
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
             batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
-        t_.deferred_.catch_up(exec_, mine, t_.sharded_);
+        if (t_.deferred_ != nullptr) t_.deferred_->catch_up(exec_, mine, t_.sharded_);
         t_.parted_->sums.begin(parts_);
         if (sums_early() && mine.empty()) t_.parted_->sums.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
