@@ -8,7 +8,6 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/cost_type.hpp>
 #include <rowan/train/detail/deferred_tables.hpp>
-#include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/loss_rows.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -64,11 +63,11 @@ private:
     /// Returns a copy, on the net's device, of a value on any device.
     ROWAN_IF_CALLED Value own_copy(Variable const& v, Value const& value) const;
 
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
     /// Brings all rows up to date of the variables whose updates another trainer defers.
     ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
 
+    /// That of the schedule for the next step.
+    ROWAN_IF_CALLED double factor() const;
     /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
     ROWAN_IF_CALLED double prepare();
 

@@ -44,7 +44,8 @@ ROWAN_FUNCTION std::vector<double> floats_of(Value const& x) {
 }
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
-inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+ROWAN_IF_CALLED double sum_of_weights(Value const& labels, CrossEntropyOptions const& o);
+ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
     std::vector<std::int64_t> numbers;
     Value const host = labels.on_host();
     visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
@@ -69,7 +70,8 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
 }
 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
-inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
+ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
+ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
     std::vector<double> of_rows;
     if (weights != nullptr) of_rows = floats_of(weights->value());
     std::vector<double> const all = floats_of(labels);
@@ -83,7 +85,7 @@ inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignor
     return sum;
 }
 
-ROWAN_FUNCTION double Counted::count() const {
+ROWAN_CALLED_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
@@ -97,13 +99,13 @@ ROWAN_FUNCTION double Counted::count() const {
     return product;
 }
 
-ROWAN_FUNCTION double CostDivisor::count() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::count() const {
     double all = 1;
     for (Counted const& factor : factors) all *= factor.count();
     return all;
 }
 
-ROWAN_FUNCTION double CostDivisor::rounding() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::rounding() const {
     double all = 1e-12;
     for (Counted const& factor : factors) {
         if (factor.of != Counted::value) continue;
@@ -114,7 +116,7 @@ ROWAN_FUNCTION double CostDivisor::rounding() const {
     return all;
 }
 
-ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+ROWAN_CALLED_FUNCTION Variable* rows_variable(Variable& cost) {
     std::vector<Variable*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -131,13 +133,13 @@ ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
     return nullptr;
 }
 
-ROWAN_FUNCTION Counted counted_rows(Variable& v) {
+ROWAN_CALLED_FUNCTION Counted counted_rows(Variable& v) {
     auto const& dims = v.spec().dims;
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
 
-ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
+ROWAN_CALLED_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
     bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
     if (!known) return counted_rows(x);
@@ -145,7 +147,7 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
 }
 
-ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
         for (Counted const& factor : d.factors) {
@@ -156,12 +158,12 @@ ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     return all;
 }
 
-ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
+ROWAN_CALLED_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
     if (divisors_.empty()) all.push_back(1);
     for (CostDivisor const& d : divisors_) all.push_back(d.count());
 }
 
-ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
+ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
     if (kind_ == sum) return 1;
     std::vector<double> totals(size());
     for (std::size_t i = 0; i < weights.size(); i += stride) {

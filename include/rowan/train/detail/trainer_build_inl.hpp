@@ -162,13 +162,6 @@ ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const&
     return mine;
 }
 
-ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    double const now = first ? *first : factor();
-    updates_->prepare(steps_, now, false);
-    return now;
-}
-
 ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
     std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
     if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));

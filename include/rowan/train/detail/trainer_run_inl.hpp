@@ -11,12 +11,28 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// Marks a call until destruction.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t part,
                                              std::function<void(Operator const&)> const& after) {
@@ -46,6 +62,15 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
     if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     return cost;
+}
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
 }
 
 ROWAN_CALLED_FUNCTION void AnyTrainer::catch_up_others(std::span<Variable* const> read) const {
