@@ -23,7 +23,7 @@ torch=("$tests"/../build/venvs/*/lib/python3*/site-packages/torch/include) # PyT
 rows=("$xarray header-only -O0 - - 175 1"
     "rowan/sparse/selected_rows.hpp header-only -O0 1.4 - 209 1" "rowan/rowan.hpp header-only -O0 5.5 - 958 1"
     "rowan/rowan.hpp compiled -O0 2.1 - 355 1"
-    "01_sparse_sgd header-only -O2 - - 390 73" "07_plain_network header-only -O2 12 900 2342 955"
+    "01_sparse_sgd header-only -O2 - - 390 73" "07_plain_network header-only -O2 12 900 1933 734"
     "07_plain_network compiled -O0 - - 328 65" "07_plain_network compiled -O2 2.1 20 332 20"
     "13_text_classifier compiled -O2 2.8 - 469 24"
     "server compiled -O2 2.1 - 244 6" "rowan.hpp+server compiled -O2 2.1 - 367 6")

@@ -34,8 +34,8 @@ ROWAN_IF_CALLED void sum_dense(Cpu exec, ElementSums const& type, std::size_t el
                                std::byte* out);
 
 /// The sum of pieces that ascend by key, those of one node: of `ends`, those of whole_nodes, or of all.
-DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
-                       std::span<std::int64_t const> ends = {});
+ROWAN_IF_CALLED DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                                       std::span<std::int64_t const> ends = {});
 
 /// Adds up what a rank may: as for RowPieces.
 ROWAN_IF_CALLED DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,

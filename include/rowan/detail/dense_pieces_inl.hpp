@@ -31,8 +31,8 @@ ROWAN_CALLED_FUNCTION void sum_dense(Cpu exec, ElementSums const& type, std::siz
     });
 }
 
-ROWAN_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
-                                      std::span<std::int64_t const> ends) {
+ROWAN_CALLED_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                                             std::span<std::int64_t const> ends) {
     DensePieces out;
     out.elements = in[0].elements;
     out.element_bytes = in[0].element_bytes;

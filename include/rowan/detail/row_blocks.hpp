@@ -30,6 +30,7 @@ public:
 
     Shape const& shape() const noexcept { return shape_; }                     ///< of all rows; of rank 0 if none
     std::span<std::int64_t const> starts() const noexcept { return starts_; }  ///< of the blocks, and the end
+    void const* const* data() const noexcept { return data_.data(); }          ///< where each block begins
 
     /// All rows as a tensor, whose element type is that of the blocks.
     template <class T, class D>

@@ -77,8 +77,7 @@ template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), grad.height(), param, state...);
     if (detail::only_checking()) return;
     auto sums = grad.sums(exec);
     detail::RowUpdates<Cpu>::with_sums<T>(sums.rows(), sums, rule, param, state...);

@@ -31,6 +31,9 @@ namespace detail {
 template <class V>
 struct CanHoldValues;
 
+class RowBlocks;
+struct RowFunctions;
+
 template <class V, class... Known>
 inline constexpr bool is_one_of = (std::is_same_v<V, Known> || ...);
 
@@ -163,28 +166,22 @@ public:
     /// An alias of parts [begin, end).
     /// errors   TypeError if it is not a LoDTensor; IndexError unless begin <= end <= count()
     /// cost     O(1), and a copy of the levels if there are any
-    Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
+    ROWAN_IF_CALLED Value slice(std::size_t begin, std::size_t end) const;
     /// Part i of the result is a copy of part from[i].
     /// requires   from[i] in [0, count()), which is not checked
     /// errors   TypeError if it is not a LoDTensor
     /// cost     one read and one write of every row of the result
-    Value gather(AnyExec exec, std::span<std::int64_t const> from) const { return held().gather(exec, from); }
+    ROWAN_IF_CALLED Value gather(AnyExec exec, std::span<std::int64_t const> from) const;
     /// The parts of all values, concatenated.
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row
-    static Value concat(AnyExec exec, std::span<Value* const> values) {
-        if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().concat(exec, values);
-    }
+    ROWAN_IF_CALLED static Value concat(AnyExec exec, std::span<Value* const> values);
     /// Part i of values[k] becomes part to[k][i] of the result.
     /// requires   `to` contains the index of every part of the result exactly once, which is not checked
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row; two of each with levels
-    static Value scatter(AnyExec exec, std::span<Value* const> values,
-                         std::span<std::span<std::int64_t const> const> to) {
-        if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().scatter(exec, values, to);
-    }
+    ROWAN_IF_CALLED static Value scatter(AnyExec exec, std::span<Value* const> values,
+                                         std::span<std::span<std::int64_t const> const> to);
 
     /// The element type, dims and bytes of a LoDTensor.
     struct Elements {
@@ -226,6 +223,16 @@ private:
         return v;
     }
 
+    /// The elements of a LoDTensor, of any type, on a device of which `device` has the functions.
+    struct Rows {
+        using Shape = Tensor<float>::shape_type;
+        Shape shape;
+        std::size_t bytes;  // of a row
+        void* data;
+        detail::RowFunctions const* device;
+    };
+    ROWAN_IF_CALLED static detail::RowBlocks blocks_of(AnyExec exec, std::span<Value* const> values);
+
     struct Base {
         explicit Base(detail::TypeTag const* identity) : type(identity) {}
         virtual ~Base() = default;
@@ -246,12 +253,9 @@ private:
         virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
-        virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
-        virtual Value gather(AnyExec, std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(AnyExec, std::span<Value* const>) const { no_rows(); }
-        virtual Value scatter(AnyExec, std::span<Value* const>, std::span<std::span<std::int64_t const> const>) const {
-            no_rows();
-        }
+        virtual Rows tensor(AnyExec) const { no_rows(); }
+        virtual Value alike(AnyExec, Rows::Shape const&, Lod) const { no_rows(); }
+        virtual Value part(std::size_t, std::size_t, Lod) const { no_rows(); }
         virtual Elements elements() const { no_rows(); }
         virtual Value on_host() const { no_rows(); }
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }

@@ -94,11 +94,10 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     if (plan.value_rows() != grad.size())
         throw ShapeError("grad.size()", std::to_string(grad.size()),
                          std::to_string(plan.value_rows()) + ", the rows of the plan");
-    detail::check_sparse_targets(grad.value(), plan.height(), param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), plan.height(), param, state...);
     detail::check_all_apart(
         [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
         state..., grad.weight());
-    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),
                     grad.weight().data()};

@@ -10,9 +10,11 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -29,43 +31,6 @@ std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
     return {tensor.data() + row * width, width};
 }
 
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
 /// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
 template <class Rule>
 inline constexpr bool is_elementwise = false;
@@ -74,22 +39,37 @@ inline constexpr bool is_elementwise = false;
 template <class Rule>
 inline constexpr bool is_lane_rule = is_elementwise<Rule>;
 
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(field + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
+std::string state_name(std::size_t i);
+
+/// The shape and the memory of a tensor, whose elements may be of any type.
+struct ShapedBytes {
+    Tensor<float>::shape_type const& shape;
+    std::span<std::byte const> bytes;
+};
+
+/// Checks the tensors of an update: the parameter, then its states. A dense gradient has no `height` besides its shape.
+/// It may be one of the tensors, but must not overlap one partially: a thread could read elements that another has
+/// already written. A sparse one must be apart from them: rows are written in another order than it is read.
+/// errors   those of update_rows
+ROWAN_IF_CALLED void check_targets(ShapedBytes const& grad, std::optional<std::int64_t> height,
+                                   std::span<ShapedBytes const> written, bool one_shape);
+
+template <class Rule = void, class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets({value.shape(), detail::bytes_of(value)}, height,
+                  std::array{ShapedBytes{param.shape(), detail::bytes_of(param)}...}, is_elementwise<Rule>);
+}
+template <class Rule = void, class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_targets({grad.shape(), detail::bytes_of(grad)}, std::nullopt,
+                  std::array{ShapedBytes{param.shape(), detail::bytes_of(param)}...}, is_elementwise<Rule>);
 }
 
-/// Checks that all states have the shape of param, if the rule requires it.
-template <class Rule, class P, class... S, class D>
-void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
-    if constexpr (is_elementwise<Rule>) {
-        std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
-    }
+/// Checks that a state has the shape of the parameter.
+void check_state(char const* field, ShapedBytes const& param, ShapedBytes const& state);
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    check_state(field, {param.shape(), {}}, {state.shape(), {}});
 }
 
 /// Applies rules to rows.
@@ -199,8 +179,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), grad.height(), param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -210,8 +189,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
                  Tensor<S, D>&... state) {
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_dense_targets<Rule>(grad, param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
@@ -228,8 +206,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::check_exec(exec);
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(value, plan.height(), param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
@@ -253,3 +230,5 @@ void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Ru
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sparse/update_rows_inl.hpp>

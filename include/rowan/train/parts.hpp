@@ -15,6 +15,8 @@
 namespace rowan::inline v0::detail {
 
 struct GradientSums;
+struct PartsFunctions;
+ROWAN_IF_CALLED PartsFunctions const& parts_functions();
 
 /// Complete where gradients of own element types or devices can be summed, see gradient_sums.hpp.
 template <class T>
@@ -33,8 +35,8 @@ inline constexpr bool has_compiled_sums = std::is_same_v<Device, Cpu> &&
 /// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
-    std::int64_t count() const noexcept { return count_; }     ///< the number of batches that make a step
-    bool given() const noexcept { return kinds_ != nullptr; }  ///< whether a number was given
+    std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
+    PartsFunctions const* functions() const noexcept { return functions_; }  ///< nullptr unless a number was given
 
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
     /// errors   TypeError if the element type is not supported
@@ -53,6 +55,7 @@ private:
     struct Kinds;
 
     std::int64_t count_ = 1;
+    PartsFunctions const* functions_ = nullptr;
     std::shared_ptr<Kinds const> kinds_;
 };
 

@@ -23,7 +23,7 @@ struct AnyParts::Kinds {
 };
 
 ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds)
-    : count_(count), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
+    : count_(count), functions_(&parts_functions()), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
     if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
@@ -39,4 +39,5 @@ ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, s
 
 }  // namespace rowan::inline v0::detail
 
+#include <rowan/train/train_options.hpp>  // has parts_functions
 #endif

@@ -169,3 +169,7 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 #if !ROWAN_DECLARES_OPERATORS
 #include <rowan/train/detail/train_settings.hpp>
 #endif
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/train/detail/any_trainer.hpp>  // has what options.parts needs
+#endif

@@ -9,8 +9,6 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/joined_rows.hpp>
 #include <rowan/graph/value.hpp>
-#include <rowan/sequence/batches.hpp>
-#include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 #include <rowan/sparse/detail/stored_type.hpp>
 #include <rowan/sparse/row_store.hpp>
@@ -83,14 +81,12 @@ struct Value::Holder<LoDTensor<T, D>> final : Held<LoDTensor<T, D>> {
     void write(std::function<void(std::span<std::byte>)> const& f) override;
 
     Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
-    Value slice(std::size_t begin, std::size_t end) const override;
-    Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
-    Value concat(AnyExec exec, std::span<Value* const> values) const override;
-    Value scatter(AnyExec exec, std::span<Value* const> values,
-                  std::span<std::span<std::int64_t const> const> to) const override;
-
-    static auto tensors(std::span<Value* const> values) {
-        return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
+    Rows tensor(AnyExec exec) const override;
+    Value alike(AnyExec exec, Rows::Shape const& shape, Lod lod) const override {
+        return of(V(detail::new_tensor<T>(exec.get<D>(), shape), std::move(lod)));
+    }
+    Value part(std::size_t begin, std::size_t end, Lod lod) const override {
+        return of(V(value.value().slice(begin, end), std::move(lod)));
     }
 };
 
@@ -170,34 +166,10 @@ void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byt
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
-    return of(value.slice(begin, end));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
-    if (!value.lod().empty()) return of(detail::take_sequences(exec.get<D>(), value, {from.begin(), from.end()}));
-    return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::concat(AnyExec exec, std::span<Value* const> values) const {
-    if (!value.lod().empty()) {
-        std::vector<V> batches;
-        for (Value* const v : values) batches.push_back(v->template get<V>().share());
-        return of(merge_batches(exec.get<D>(), batches));
-    }
-    return of(V(detail::joined_rows<T>(exec.get<D>(), values.size(), tensors(values))));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* const> values,
-                                              std::span<std::span<std::int64_t const> const> to) const {
-    if (!value.lod().empty()) {
-        Value const all = concat(exec, values);
-        return all.gather(exec, detail::sources_of(to, all.count()));
-    }
-    return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
+auto Value::Holder<LoDTensor<T, D>>::tensor(AnyExec exec) const -> Rows {
+    auto const& x = value.value();
+    detail::check_usable(exec.get<D>(), x);
+    return {{x.shape().begin(), x.shape().end()}, x.row_size() * sizeof(T), const_cast<T*>(x.data()), &detail::row_functions<D>};
 }
 
 template <class V>

@@ -1,64 +1,49 @@
-// rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
+// rowan/graph/detail/joined_rows.hpp: RowFunctions, how a device copies the rows of values, whose type it need not know.
 #pragma once
 
-#include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/detail/row_blocks.hpp>
+#include <rowan/graph/any_ref.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
-/// errors   ShapeError if the lists do not have n parts in all
-ROWAN_IF_CALLED std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
-
-/// Row i of the result is row from[i] of x.
-template <class T, class D>
-Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
-    check_usable(exec, x);
-    auto shape = x.shape();
-    shape[0] = from.size();
-    auto out = new_tensor<T>(exec, shape);
-    OnDevice<std::int64_t, D> const index(exec, from);
-    take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
-    return out;
+template <class D>
+void take_any(AnyExec any, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to) {
+    D const& exec = any.get<D>();
+    OnDevice<std::int64_t, D> const index(exec, std::span(rows, n));
+    RowCopies<D>::take(exec, n, bytes, from, index.data(), to);
+}
+template <class D>
+void put_any(AnyExec any, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to) {
+    D const& exec = any.get<D>();
+    OnDevice<std::int64_t, D> const index(exec, std::span(rows, n));
+    RowCopies<D>::put(exec, n, bytes, from, index.data(), to);
+}
+template <class D>
+void join_any(AnyExec any, std::span<std::int64_t const> starts, std::size_t bytes, void const* const* from, void* to) {
+    copy_blocks(any.get<D>(), starts, bytes, BlocksAt{from},
+                PlacesOfRows<std::byte>{static_cast<std::byte*>(to), starts.data(), bytes});
 }
 
-/// The rows of the n tensors at(k), k in [0, n).
-/// errors   ShapeError if a tensor has rank 0, or trailing dims differ
-template <class At>
-RowBlocks blocks_of(std::size_t n, At const& at) {
-    RowBlocks rows("rows of the values", n);
-    for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
-    return rows;
-}
+/// Copies of rows of so many bytes on a device. Numbers of rows are in host memory.
+struct RowFunctions {
+    /// to[i] = from[rows[i]], i < n
+    void (*take)(AnyExec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to);
+    /// to[rows[i]] = from[i], i < n
+    void (*put)(AnyExec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to);
+    /// Rows [starts[i], starts[i + 1]) of `to` are those from from[i] on.
+    void (*join)(AnyExec, std::span<std::int64_t const> starts, std::size_t bytes, void const* const* from, void* to);
+};
+template <class D>
+inline constexpr RowFunctions row_functions{&take_any<D>, &put_any<D>, &join_any<D>};
 
-/// The rows of the n tensors at(k), concatenated.
-template <class T, class D, class At>
-Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
-    for (std::size_t k = 0; k < n; ++k) check_usable(exec, at(k));
-    return blocks_of(n, at).template joined<T>(exec);
-}
-
-/// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
-/// errors   ShapeError if the number of rows of at(k) differs from the size of to[k]
-template <class T, class D, class At>
-Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
-                            std::span<std::span<std::int64_t const> const> to) {
-    auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
-    for (std::size_t k = 0; k < n; ++k) {
-        check_usable(exec, at(k));
-        check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
-        OnDevice<std::int64_t, D> const index(exec, to[k]);
-        put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
-    }
-    return all;
-}
+ROWAN_TEMPLATE(void take_any<Cpu>(AnyExec, std::size_t, std::size_t, void const*, std::int64_t const*, void*))
+ROWAN_TEMPLATE(void put_any<Cpu>(AnyExec, std::size_t, std::size_t, void const*, std::int64_t const*, void*))
+ROWAN_TEMPLATE(void join_any<Cpu>(AnyExec, std::span<std::int64_t const>, std::size_t, void const* const*, void*))
 
 }  // namespace rowan::inline v0::detail
 

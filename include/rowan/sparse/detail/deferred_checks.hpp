@@ -51,7 +51,7 @@ struct DeferredChecks {
         count<sizeof...(S)>();
         check_height("param", param, height);
         std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
+        (check_state(state_name(++i).c_str(), param, state), ...);
         check_all_apart(state_name, param, state...);
     }
 

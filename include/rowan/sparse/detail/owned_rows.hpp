@@ -1,20 +1,16 @@
 // rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
 #pragma once
 
-#include <rowan/core/detail/storage.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/partition.hpp>
 #include <rowan/detail/rows.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -93,45 +89,27 @@ struct TableParts {
     }
 };
 
+/// A RowJob, of any types.
+struct AnyRowJob {
+    void const* job;
+    std::size_t lines;
+    void (*call)(void const*, std::size_t, std::size_t, std::size_t, std::size_t, LookupOrder const&);
+
+    template <class Job>
+    explicit AnyRowJob(Job const& job)
+        : job(&job), lines(job.lines()), call([](void const* any, std::size_t g, std::size_t groups, std::size_t begin,
+                                                 std::size_t end, LookupOrder const& pair) {
+              static_cast<Job const*>(any)->run(g, groups, begin, end, pair);
+          }) {}
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, LookupOrder const& pair) const {
+        call(job, g, groups, begin, end, pair);
+    }
+};
+
 /// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
 /// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
 /// with too many lookups for one thread are divided by columns.
-template <class Job, class List>
-void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, TableParts const& parts) {
-    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
-    Buckets buckets(parts.buckets(), threads);
-    auto const& starts = buckets.starts;
-    Storage<std::uint64_t> order(chunk);
-    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
-        std::size_t const count = std::min(chunk, list.size() - begin);
-        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
-        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
-        buckets.fill(count, bucket, put);
-
-        LookupOrder const pair{ids, order.data(), parts.chunk_bits, begin};
-        std::atomic<std::size_t> next{0};
-        auto const size = static_cast<std::size_t>(threads);
-        team(threads, [&](std::size_t me) {
-            std::size_t const shares = size * 16;
-            std::size_t const popular = 2 * (count / shares + 1);
-            for (std::size_t k = next++; k < shares; k = next++) {
-                std::size_t const first = buckets.share(k, shares);
-                std::size_t last = buckets.share(k + 1, shares);
-                // a popular bucket is longer than two shares, so it is the last of its share
-                if (last > first && starts[last] - starts[last - 1] > popular) --last;
-                job.run(0, 1, starts[first], starts[last], pair);
-            }
-            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
-            std::size_t turn = 0;
-            for (std::size_t b = 0; b < parts.buckets(); ++b) {
-                if (starts[b + 1] - starts[b] <= popular) continue;
-                for (std::size_t g = 0; g < groups; ++g) {
-                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
-                }
-            }
-        });
-    }
-}
+ROWAN_IF_CALLED void run_by_parts(int threads, AnyRowJob const& job, Ids<> const& ids, TableParts const& parts);
 
 /// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
 /// element of the table are in input order and on one thread at a time. If each thread gets at least 256 bytes of a
@@ -144,10 +122,11 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
     if (src.size() == 0) return;
     if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
         TableParts const parts(table.shape()[0], job.width * sizeof(T));
-        ids.visit([&](auto list) { run_by_parts(threads, job, ids, list, parts); });
-        return;
+        return run_by_parts(threads, AnyRowJob(job), ids, parts);
     }
     team(threads, [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), {ids}); });
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/sparse/detail/owned_rows_inl.hpp>

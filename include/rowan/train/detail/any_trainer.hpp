@@ -7,12 +7,9 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/cost_type.hpp>
-#include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/deferred_tables.hpp>
-#include <rowan/train/detail/entered.hpp>
 #include <rowan/train/detail/loss_rows.hpp>
 #include <rowan/train/detail/parameter_updates.hpp>
-#include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/detail/train_settings.hpp>
@@ -31,6 +28,9 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+struct FetchedGradients;
+struct TrainerParts;
 
 /// Trainer documents what it does, and rowan/train/step.md how.
 class AnyTrainer {
@@ -54,6 +54,7 @@ public:
 
 private:
     friend class TrainerStep;
+    friend struct PartsFunctions;
 
     ROWAN_IF_CALLED std::vector<Variable*> variables() const;
     /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
@@ -62,8 +63,11 @@ private:
     /// Returns a copy, on the net's device, of a value on any device.
     ROWAN_IF_CALLED Value own_copy(Variable const& v, Value const& value) const;
 
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+    /// Brings all rows up to date of the variables whose updates another trainer defers.
+    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
 
+    /// That of the schedule for the next step.
+    ROWAN_IF_CALLED double factor() const;
     /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
     ROWAN_IF_CALLED double prepare();
 
@@ -73,6 +77,19 @@ private:
     /// Runs the net on a part, which sets results_, and returns the cost.
     ROWAN_IF_CALLED double run(Feeds const& feeds, std::int64_t part,
                                std::function<void(Operator const&)> const& after = {});
+    /// A step of one batch, without options.parts: calls enter() and returns the cost.
+    ROWAN_IF_CALLED double run_batch(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// The results of the only part are those of the step.
+    ROWAN_IF_CALLED void keep_part();
+
+    // With several parts or ranks: see trainer_parts_inl.hpp.
+    ROWAN_IF_CALLED void build_parts(TrainSettings const& options, std::vector<Variable*>& outputs);
+    ROWAN_IF_CALLED double run_parts(std::span<Feeds const> batches, StepAhead const* ahead,
+                                     std::function<void()> const& enter);
+    /// Adds what ranks must have the same.
+    ROWAN_IF_CALLED void tell_ranks(NamedValues& to, TrainSettings const& options) const;
+    ROWAN_IF_CALLED void begin_ranks();
+    ROWAN_IF_CALLED void end_ranks();
     /// After how many operators of the net results_ are computed, with what they are weighed by.
     ROWAN_IF_CALLED std::vector<std::size_t> ready() const;
     /// The parts of a step that this rank runs.
@@ -95,9 +112,9 @@ private:
                                                                FetchedTables const& now) const;
     /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
     ROWAN_IF_CALLED std::vector<double> numbers_of_part(double cost) const;
-    std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
+    ROWAN_IF_CALLED std::size_t count_of_numbers() const;
     /// What results_ are multiplied by, from these numbers.
-    ROWAN_IF_CALLED PartSums::Weights weights_of(std::span<double const> numbers) const;
+    ROWAN_IF_CALLED std::vector<std::optional<double>> weights_of(std::span<double const> numbers) const;
     ROWAN_IF_CALLED double add_up(std::vector<double> const& all, FetchedGradients& fetched);
 
     /// errors   GraphError if a name is not that of a parameter
@@ -109,8 +126,8 @@ private:
     /// A variable that takes the value of another one after each step, such as a moving mean.
     struct Moving {
         Variable *now, *next;
-        std::optional<Counted> rows;  // of which it is a mean
-        bool changes = true;          // in this step: whether there are such rows
+        Operator const* writer;
+        bool changes = true;  // in this step: whether there are rows of which it is a mean
     };
 
     Variable& cost_;
@@ -133,15 +150,14 @@ private:
     std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
     std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<ParameterUpdates> updates_;
-    DeferredTables deferred_;
+    std::unique_ptr<DeferredTables> deferred_;  // nullptr if no optimizer is deferred
     std::int64_t parts_;        // the most batches of a step
     std::int64_t check_every_;  // steps; 0: never
     bool overlap_;
-    std::optional<LossRows> losses_;    // of a part
-    std::int64_t rows_ = 0;             // of the losses of all parts of a step: 0 if it changes nothing
-    std::optional<CostWeight> weight_;  // of a part
-    std::vector<Variable*> counted_;    // what weights depend on and the net computes: emptied after each part
-    PartSums sums_;                     // of results_
+    std::optional<LossRows> losses_;  // of a part
+    std::int64_t rows_ = 0;           // of the losses of all parts of a step: 0 if it changes nothing
+    PartsFunctions const* functions_ = nullptr;  // with several parts or ranks
+    std::shared_ptr<TrainerParts> parted_;       // the same
     std::int64_t steps_ = 0;
     std::uint64_t seed_;
     std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
@@ -149,7 +165,20 @@ private:
     std::atomic_flag running_;
 };
 
+/// What an AnyTrainer does with several parts or ranks. Programs without options.parts do not compile it.
+struct PartsFunctions {
+    void (AnyTrainer::*build)(TrainSettings const& options, std::vector<Variable*>& outputs);
+    double (AnyTrainer::*run)(std::span<Feeds const> batches, AnyTrainer::StepAhead const* ahead,
+                              std::function<void()> const& enter);
+    void (AnyTrainer::*tell_ranks)(NamedValues& to, TrainSettings const& options) const;
+    void (AnyTrainer::*begin_ranks)();
+    void (AnyTrainer::*end_ranks)();
+
+    ROWAN_IF_CALLED static PartsFunctions make();
+};
+
 }  // namespace rowan::inline v0::detail
 
 #include <rowan/train/detail/trainer_build_inl.hpp>
+#include <rowan/train/detail/trainer_parts_inl.hpp>
 #include <rowan/train/detail/trainer_run_inl.hpp>

@@ -8,7 +8,6 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/float16.hpp>
 #include <rowan/detail/arithmetic.hpp>
-#include <rowan/detail/lanes.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/detail/reduction.hpp>
@@ -27,18 +26,26 @@ ROWAN_FUNCTION bool has_floats(Variable const& v) {
            type == dtype<float16>::wire;
 }
 
-/// f(the tensor) of a value on the host, of a variable for which has_floats is true.
-template <class F>
-double visit_floats(Value host, F const& f) {
-    auto const type = host.elements().dtype;
-    if (type == dtype<double>::wire) return f(host.get<LoDTensor<double>>().value());
-    if (type == dtype<float>::wire) return f(host.get<LoDTensor<float>>().value());
-    if (type == dtype<float16>::wire) return f(host.get<LoDTensor<float16>>().value());
-    return f(host.get<LoDTensor<bfloat16>>().value());
+template <class T>
+std::vector<double> as_doubles(std::span<std::byte const> bytes) {
+    std::vector<double> all(bytes.size() / sizeof(T));
+    auto const* const x = reinterpret_cast<T const*>(bytes.data());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(dtype<T>::widen(x[i]));
+    return all;
+}
+
+ROWAN_FUNCTION std::vector<double> floats_of(Value const& x) {
+    Value host = x.on_host();
+    auto const elements = host.elements();
+    if (elements.dtype == dtype<double>::wire) return as_doubles<double>(elements.bytes);
+    if (elements.dtype == dtype<float>::wire) return as_doubles<float>(elements.bytes);
+    if (elements.dtype == dtype<float16>::wire) return as_doubles<float16>(elements.bytes);
+    return as_doubles<bfloat16>(elements.bytes);
 }
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
-inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+ROWAN_IF_CALLED double sum_of_weights(Value const& labels, CrossEntropyOptions const& o);
+ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
     std::vector<std::int64_t> numbers;
     Value const host = labels.on_host();
     visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
@@ -63,36 +70,27 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
 }
 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
-inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
+ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
+ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
     std::vector<double> of_rows;
-    if (weights != nullptr) {
-        visit_floats(weights->value().on_host(), [&]<class T>(Tensor<T> const& all) {
-            for (T const& w : all) of_rows.push_back(static_cast<double>(dtype<T>::widen(w)));
-            return 0.0;
-        });
+    if (weights != nullptr) of_rows = floats_of(weights->value());
+    std::vector<double> const all = floats_of(labels);
+    auto other = static_cast<double>(ignored.value_or(0));  // compared as losses compare labels
+    if (labels.spec().dtype != dtype<double>::wire) other = static_cast<double>(constant<float>(other));
+    std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!ignored || all[i] != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
     }
-    return visit_floats(labels.on_host(), [&]<class T>(Tensor<T> const& all) {
-        using S = sum_t<T>;
-        S const other = constant<S>(static_cast<double>(ignored.value_or(0)));  // compared as losses compare labels
-        std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
-        double sum = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (!ignored || load<S>(all.data() + i) != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
-        }
-        return sum;
-    });
+    return sum;
 }
 
-ROWAN_FUNCTION double Counted::count() const {
+ROWAN_CALLED_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
     if (of == kept) return sum_of_kept(now, ignored, weights);
-    if (of == value) {
-        return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
-            return static_cast<double>(dtype<T>::widen(held.data()[0]));
-        });
-    }
+    if (of == value) return floats_of(now)[0];
     double product = 1;
     auto const spec = now.spec();
     for (std::size_t i = 0; i < spec.dims.size(); ++i) {
@@ -101,13 +99,13 @@ ROWAN_FUNCTION double Counted::count() const {
     return product;
 }
 
-ROWAN_FUNCTION double CostDivisor::count() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::count() const {
     double all = 1;
     for (Counted const& factor : factors) all *= factor.count();
     return all;
 }
 
-ROWAN_FUNCTION double CostDivisor::rounding() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::rounding() const {
     double all = 1e-12;
     for (Counted const& factor : factors) {
         if (factor.of != Counted::value) continue;
@@ -118,7 +116,7 @@ ROWAN_FUNCTION double CostDivisor::rounding() const {
     return all;
 }
 
-ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+ROWAN_CALLED_FUNCTION Variable* rows_variable(Variable& cost) {
     std::vector<Variable*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -135,13 +133,13 @@ ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
     return nullptr;
 }
 
-ROWAN_FUNCTION Counted counted_rows(Variable& v) {
+ROWAN_CALLED_FUNCTION Counted counted_rows(Variable& v) {
     auto const& dims = v.spec().dims;
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
 
-ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
+ROWAN_CALLED_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
     bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
     if (!known) return counted_rows(x);
@@ -149,7 +147,7 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
 }
 
-ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
         for (Counted const& factor : d.factors) {
@@ -160,12 +158,12 @@ ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     return all;
 }
 
-ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
+ROWAN_CALLED_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
     if (divisors_.empty()) all.push_back(1);
     for (CostDivisor const& d : divisors_) all.push_back(d.count());
 }
 
-ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
+ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
     if (kind_ == sum) return 1;
     std::vector<double> totals(size());
     for (std::size_t i = 0; i < weights.size(); i += stride) {

@@ -17,6 +17,9 @@ namespace rowan::inline v0::detail {
 /// Whether its elements have one of rowan's floating-point types.
 bool has_floats(Variable const& v);
 
+/// The elements of a value of such a variable.
+std::vector<double> floats_of(Value const& x);
+
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
     enum Of : std::uint8_t { rows, elements, labels, kept, value };
@@ -27,7 +30,7 @@ struct Counted {
     std::optional<std::int64_t> ignored = {};      // of kept elements: the value of others, if there are any
     Variable* weights = nullptr;                   // of kept elements: those of their rows, or all count once
 
-    double count() const;
+    ROWAN_IF_CALLED double count() const;
 };
 
 /// What a mean divides by in each part: a product, 1 if there are no factors.
@@ -35,19 +38,19 @@ struct CostDivisor {
     Operator const* op;
     std::vector<Counted> factors;
 
-    double count() const;
+    ROWAN_IF_CALLED double count() const;
     /// By how much of itself count() may be off because a net computes a factor in its element type.
-    double rounding() const;
+    ROWAN_IF_CALLED double rounding() const;
 };
 
 /// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
 /// in order; or nullptr.
 /// cost     one pass over the net
-Variable* rows_variable(Variable& cost);
+ROWAN_IF_CALLED Variable* rows_variable(Variable& cost);
 /// The rows of a variable, whose other dims are known, or its elements.
-Counted counted_rows(Variable& v);
+ROWAN_IF_CALLED Counted counted_rows(Variable& v);
 /// The rows of which an operator computes a mean, those of its first input, or none.
-std::optional<Counted> rows_of_input(Operator const& op);
+ROWAN_IF_CALLED std::optional<Counted> rows_of_input(Operator const& op);
 
 /// How a cost depends on the number of batches that are joined: as a sum or a mean of those of its parts, or, without a
 /// batch, not at all. It is found by walking back from the cost through operators that are linear, to those that reduce
@@ -60,19 +63,19 @@ public:
     ROWAN_IF_CALLED explicit CostWeight(Variable& cost);
 
     /// The variables whose values a part's weights depend on.
-    std::vector<Variable*> reads() const;
+    ROWAN_IF_CALLED std::vector<Variable*> reads() const;
     /// The number of weights of a part: one, or one for each mean that the cost adds.
     std::size_t size() const noexcept { return divisors_.empty() ? 1 : divisors_.size(); }
     /// Appends the weights of the part that has been run.
     /// errors   IndexError if a label is not a class
-    void append_to(std::vector<double>& all) const;
+    ROWAN_IF_CALLED void append_to(std::vector<double>& all) const;
 
     /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
     /// is added have the same proportion, or, where it has no rows in any part, are 0.
     double of_part(std::span<double const> weights) const { return weights[first_given(weights.first(size()))]; }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
     /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
-    double divisor(std::span<double const> weights, std::size_t stride) const;
+    ROWAN_IF_CALLED double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:
     /// The first number that is not 0, or number 0 if all are.

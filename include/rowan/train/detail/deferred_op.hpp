@@ -13,6 +13,7 @@
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 #include <rowan/train/deferred.hpp>
+#include <rowan/train/detail/deferred_tables.hpp>
 #include <rowan/train/detail/make_update.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
 
@@ -93,6 +94,7 @@ public:
         if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
+    std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
     void call(Cpu exec, Ids<> const& rows) {

@@ -4,52 +4,38 @@
 #include <rowan/core/device.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
-#include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/feeds.hpp>
 
 #include <memory>
-#include <optional>
 #include <span>
-#include <unordered_map>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
 /// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
-/// trainers of the net find the tables by Variable::catch_up.
+/// trainers of the net find the tables by Variable::catch_up. Programs without deferred optimizers compile none.
 class DeferredTables {
 public:
     DeferredTables() = default;
     DeferredTables(DeferredTables const&) = delete;
     DeferredTables& operator=(DeferredTables const&) = delete;
-    ~DeferredTables();
+    virtual ~DeferredTables() = default;
 
-    /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
+    /// Adds a table. Each step reads the rows that the net of `cost` looks up, or, if that is nullptr, all.
     /// errors   GraphError if another trainer defers its updates, too
-    /// cost     O(lookups)
-    ROWAN_IF_CALLED void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
+    /// cost     O(lookups); of the first one a pass over the net
+    virtual void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) = 0;
+    virtual bool contains(Variable const& table) const = 0;
 
-    /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
-    /// in `read` whose updates another trainer defers.
-    ROWAN_IF_CALLED void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
-    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
+    /// Brings the rows up to date that batches name, but those of the tables in `others`.
+    virtual void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const = 0;
     /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
-    ROWAN_IF_CALLED void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
+    virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
     /// Brings all rows up to date.
-    ROWAN_IF_CALLED void flush(Cpu exec) const;
-
-private:
-    struct Table {
-        Variable* variable;
-        std::shared_ptr<MissedSteps> steps;
-        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
-    };
-
-    ROWAN_IF_CALLED Table const* find(Variable const& table) const;
-
-    std::vector<Table> tables_;
-    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
+    virtual void flush(Cpu exec) const = 0;
 };
+
+/// Without tables.
+ROWAN_IF_CALLED std::unique_ptr<DeferredTables> new_deferred_tables();
 
 }  // namespace rowan::inline v0::detail
 

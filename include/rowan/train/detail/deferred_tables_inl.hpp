@@ -5,60 +5,72 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
 
+#include <algorithm>
+#include <optional>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION DeferredTables::~DeferredTables() {
-    for (Table const& t : tables_) {
-        t.variable->catch_up = nullptr;
-        try {
-            t.steps->flush(Cpu{});
-        } catch (...) {  // the rows stay behind
+template <class = void>
+class TablesOfTrainer final : public DeferredTables {
+public:
+    ~TablesOfTrainer() override {
+        for (Table const& t : tables_) {
+            t.variable->catch_up = nullptr;
+            try {
+                t.steps->flush(Cpu{});
+            } catch (...) {  // the rows stay behind
+            }
         }
     }
-}
 
-ROWAN_CALLED_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
-                                               std::optional<TableLookups> lookups) {
-    if (table.catch_up)
-        throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
-    Table added{&table, std::move(steps), std::move(lookups)};
-    if (!added.lookups) added.steps->flush_each_step();
-    places_.emplace(&table, tables_.size());
-    tables_.push_back(added);
-    table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
-}
-
-ROWAN_CALLED_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
-    auto const at = places_.find(&table);
-    return at == places_.end() ? nullptr : &tables_[at->second];
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
-                                                    std::span<Variable* const> others) const {
-    std::unordered_set<Variable const*> const other(others.begin(), others.end());
-    for (Table const& t : tables_) {
-        if (t.lookups && !other.contains(t.variable))
-            t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+    void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
+        if (table.catch_up)
+            throw GraphError(
+                std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+        if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
+        Table added{&table, std::move(steps), {}};
+        if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
+        if (!added.lookups) added.steps->flush_each_step();
+        places_.emplace(&table, tables_.size());
+        tables_.push_back(added);
+        table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
     }
-}
+    bool contains(Variable const& table) const override { return places_.contains(&table); }
 
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
-    for (Variable* const v : read) {
-        if (v->catch_up && find(*v) == nullptr) v->catch_up();
+    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const override {
+        for (Table const& t : tables_) {
+            if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+                t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+        }
     }
-}
+    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const override {
+        if (auto const at = places_.find(&table); at != places_.end())
+            tables_[at->second].steps->catch_up(exec, positions, true);
+    }
+    void flush(Cpu exec) const override {
+        for (Table const& t : tables_) t.steps->flush(exec);
+    }
 
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
-    if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
-}
+private:
+    struct Table {
+        Variable* variable;
+        std::shared_ptr<MissedSteps> steps;
+        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
+    };
 
-ROWAN_CALLED_FUNCTION void DeferredTables::flush(Cpu exec) const {
-    for (Table const& t : tables_) t.steps->flush(exec);
+    std::vector<Table> tables_;
+    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
+    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
+};
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<DeferredTables> new_deferred_tables() {
+    return std::make_unique<TablesOfTrainer<>>();
 }
 
 }  // namespace rowan::inline v0::detail

@@ -8,20 +8,19 @@
 #include <rowan/train/detail/cost_weight.hpp>
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
-    std::unordered_map<Operator const*, std::size_t> ready;
-    for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
     auto const add = [&](Variable const& v, bool weighs) {
         Operator const* const writer = writer_of(v);
-        all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer), weighs});
+        auto const at = std::ranges::find(order, writer);
+        std::size_t const ready = writer == nullptr ? 0 : static_cast<std::size_t>(at - order.begin()) + 1;
+        all_.insert(std::ranges::upper_bound(all_, ready, {}, &Reduced::ready), {&v, writer, ready, weighs});
     };
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
@@ -40,7 +39,6 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
             }
         }
     }
-    std::ranges::stable_sort(all_, {}, &Reduced::ready);
 }
 
 ROWAN_CALLED_FUNCTION void LossRows::begin() {
@@ -55,10 +53,8 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
         if (declared[i] == UNK && now[i] == 0) rows = 0;
     }
     if (r.weighs && has_floats(*r.variable)) {
-        rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
-            return static_cast<double>(
-                std::count_if(all.begin(), all.end(), [](T const& w) { return dtype<T>::widen(w) != 0; }));
-        }));
+        auto const weights = floats_of(r.variable->value());
+        rows = static_cast<std::int64_t>(weights.size()) - std::ranges::count(weights, 0.0);
     }
     most_ = std::max(most_, rows);
 }

@@ -4,7 +4,11 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 
+#include <memory>
+
 namespace rowan::inline v0::detail {
+
+class DeferredTables;
 
 /// The steps of a deferred optimizer that rows of a parameter have missed.
 class MissedSteps {
@@ -21,6 +25,8 @@ public:
     virtual void flush(Cpu exec) = 0;
     /// From now on, each step brings all rows up to date, as all are read between steps.
     virtual void flush_each_step() = 0;
+    /// What a trainer needs for its tables with missed steps.
+    virtual std::unique_ptr<DeferredTables> new_tables() const = 0;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -51,7 +51,7 @@ struct FusedSums {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
+    ROWAN_IF_CALLED void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
     /// The sums of ranks may begin while the net runs: gradient i is computed by its first ready[i] operators.
     void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
 
@@ -111,7 +111,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-void check_moved(Variable& now, Value& next);
+ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 

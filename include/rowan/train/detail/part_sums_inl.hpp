@@ -16,8 +16,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
-                                  Placement const* own) {
+ROWAN_CALLED_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
+                                         Placement const* own) {
     nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
@@ -42,12 +42,12 @@ ROWAN_CALLED_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
 // Small gradients travel together, as their time would be that of a message without bytes.
 ROWAN_CALLED_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
-    std::vector<std::size_t> order;
+    std::vector<std::pair<std::size_t, std::size_t>> order;  // when a gradient is ready, and its number
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (!nodes_[i].sparse) order.push_back(i);
+        if (!nodes_[i].sparse) order.emplace_back(ready_.empty() ? 0 : ready_[i], i);
     }
-    if (!ready_.empty()) std::ranges::stable_sort(order, {}, [this](std::size_t i) { return ready_[i]; });
-    for (std::size_t const i : order) {
+    std::sort(order.begin(), order.end());
+    for (auto const& [ready, i] : order) {
         auto const& type = nodes_[i].sums.type;
         std::size_t elements = 1;
         for (auto const dim : nodes_[i].shape()) elements *= dim;
@@ -58,9 +58,10 @@ ROWAN_CALLED_FUNCTION void PartSums::fuse() {
         f.which.push_back(i);
         f.elements.push_back(elements);
         f.bytes += elements * type.sum_bytes;
-        f.ready = ready_.empty() ? 0 : ready_[i];
+        f.ready = ready;
     }
-    std::ranges::stable_sort(fused_, {}, &FusedSums::ready);
+    for (auto f = fused_.begin(); f != fused_.end(); ++f)  // few, and nearly in order
+        std::rotate(std::ranges::upper_bound(fused_.begin(), f, f->ready, {}, &FusedSums::ready), f, f + 1);
 }
 
 /// Elements of all parts as one: with the same pieces.
@@ -273,7 +274,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExe
     return all;
 }
 
-ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {

@@ -34,12 +34,12 @@ struct TableLookups {
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
     ///          fed_value
     /// cost     one read of the ids
-    std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
 
     /// The rows that batches name, ascending, with those for unknown ids.
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
-    std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
 
 /// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another

@@ -21,7 +21,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches, bool known) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
+                                                                 bool known) const {
     std::vector<std::int64_t> all;
     auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
@@ -48,7 +49,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<F
     return all;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     RowPlan<> const plan(exec, ids(exec, batches), height());
     return {plan.rows().begin(), plan.rows().end()};
 }

@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/named_values.hpp>
 #include <rowan/detail/near_name.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
@@ -25,23 +24,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
-inline void add_options(NamedValues& to, TrainSettings const& options) {
-    to.add("options.parts", options.parts.count());
-    to.add("options.check_every", options.check_every);
-    to.add("options.overlap", std::int64_t{options.overlap});
-    to.add("options.seed", std::to_string(options.seed));
-    to.add("options.optimizer", options.optimizer.values());
-    auto const of = [](char const* list, std::string_view name) {
-        return std::string(list).append("[\"").append(name).append("\"]");
-    };
-    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
-    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
-    if (options.clip.given()) to.add("options.clip", options.clip.values());
-    if (options.average) to.add("options.average", options.average.values());
-    if (options.schedule) to.add("options.schedule", std::string_view("given"));
-}
-
 ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
                                              TrainSettings const& options)
     : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
@@ -51,23 +33,9 @@ ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& typ
         patience_.check();
         if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
         build(options);
-        if (ranks_ == nullptr) return;
-        add_options(same, options);
-        same.add("the number of steps", steps_);
-        auto all = variables();  // but for rows
-        TableNames tables;
-        for (Variable* const t : sharded_) tables.add(t);
-        std::erase_if(all, [&](Variable const* v) {
-            auto const* const table = tables.find(v->name());
-            return table != nullptr && table != v;
-        });
-        add_variables(same, all, "first value");
+        if (ranks_ != nullptr) (this->*functions_->tell_ranks)(same, options);
     });
-    if (ranks_ == nullptr) return;
-    ranks_->must([this] {
-        ranks_->begin(overlap_);
-        if (overlap_) sums_.overlap(ready());
-    });
+    if (ranks_ != nullptr) (this->*functions_->begin_ranks)();
 }
 
 ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
@@ -78,7 +46,8 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
     schedule_ = options.schedule;
     ScopeUse const use(cost_.scope());
     bool const apart = parts_ > 1 || ranks_ != nullptr;
-    if (ranks_ != nullptr && !options.parts.given())
+    if (apart) functions_ = options.parts.functions();
+    if (apart && functions_ == nullptr)
         throw Error("train: options.comm has several ranks, and options.parts is not given");
     static_cast<void>(NetOrder(std::array{&cost_}));  // names the variables; names of states begin with these
     tables_ = table_lookups(cost_);                   // checks the net also without ranks
@@ -105,7 +74,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
                                  .append(", which is no result of the operators that the cost needs"));
     }
     for (Operator const* op : traced)
-        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, rows_of_input(*op)}); });
+        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, op}); });
     totals_.assign(updates_->summed().begin(), updates_->summed().end());
     passing_.assign(updates_->read().begin(), updates_->read().end());
     for (Moving const& m : moving_) {
@@ -113,38 +82,19 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
         totals_.push_back(m.next);
     }
     for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
-    for (std::size_t i = 0; apart && i < results_.size(); ++i) {
-        bool const trained = i < parameters_.size();
-        Variable const& like = trained ? *parameters_[i] : *moving_[i - parameters_.size()].now;
-        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
-        sums_.sum(
-            options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
-            *results_[i], like, own ? &like.placement : nullptr);
-    }
     std::vector<Variable*> outputs{&cost_};
     outputs.insert(outputs.end(), results_.begin(), results_.end());
     outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
-    if (parts_ > 1) {
-        weight_.emplace(cost_);
-        counted_ = weight_->reads();
-        for (Moving const& m : moving_) {
-            if (m.rows) counted_.push_back(m.rows->variable);
-        }
-        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
-        std::erase_if(counted_, [&](Variable const* v) {
-            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
-        });
-    }
+    if (apart) (this->*functions_->build)(options, outputs);
     net_.emplace(NetOrder(outputs));
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
     }
     updates_->add_updates(*own_, options);
-    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups;
     updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
-        if (!lookups) lookups.emplace(all_lookups(cost_));
-        deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
+        if (deferred_ == nullptr) deferred_ = steps->new_tables();
+        deferred_->add(table, steps, options.average ? nullptr : &cost_);
     });
     begin(options.resume, options.initial);
 }
@@ -174,7 +124,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds con
     }
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = ranks_.get();
-    deferred_.catch_up_others(all);
+    catch_up_others(all);
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
         auto const seed = bits_at(seed_, number);
@@ -188,48 +138,13 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds con
     }
 }
 
-ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
-    if (ranks_ == nullptr) return;
-    agree_on(ranks_.get(), TrainCall::check, [&](NamedValues& same) {
-        auto all = variables();
-        TableNames left_out;
-        for (Variable* const table : sharded_) left_out.add(table);
-        updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
-        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
-        add_variables(same, all, "value");
-    });
-}
-
 ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
-    deferred_.flush(exec_.host());
+    if (deferred_ != nullptr) deferred_->flush(exec_.host());
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
     synchronize(exec_);
     return result;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> AnyTrainer::ready() const {
-    std::unordered_map<Variable const*, std::size_t> made;
-    std::size_t n = 0;
-    for (Operator const* op : net_->operators()) {
-        ++n;
-        for (Variable const* v : op->outputs) made[v] = n;
-    }
-    auto const computed = [&](Variable const* v) {
-        auto const found = made.find(v);
-        return found == made.end() ? 0 : found->second;
-    };
-    std::size_t weighed = losses_->ready();
-    if (weight_) {
-        for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
-    }
-    for (Moving const& m : moving_) {
-        if (m.rows) weighed = std::max(weighed, computed(m.rows->variable));
-    }
-    std::vector<std::size_t> all;
-    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
-    return all;
 }
 
 ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
@@ -247,38 +162,10 @@ ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const&
     return mine;
 }
 
-ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    double const now = first ? *first : factor();
-    updates_->prepare(steps_, now, false);
-    return now;
-}
-
 ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
     std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
     if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));
     return static_cast<std::int64_t>(now);
-}
-
-ROWAN_CALLED_FUNCTION std::vector<double> AnyTrainer::numbers_of_part(double cost) const {
-    std::vector<double> all{cost, static_cast<double>(losses_->most())};
-    if (losses_->most() != 0) {
-        weight_->append_to(all);
-    } else {
-        all.resize(2 + weight_->size());
-    }
-    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION PartSums::Weights AnyTrainer::weights_of(std::span<double const> numbers) const {
-    PartSums::Weights all(results_.size() - moving_.size());
-    if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
-    for (std::size_t k = 0; k < moving_.size(); ++k) {
-        double const rows = numbers[2 + weight_->size() + k];
-        all.push_back(rows != 0 ? std::optional(rows) : std::nullopt);
-    }
-    return all;
 }
 
 template <class Named>

@@ -1,4 +1,4 @@
-// rowan/train/detail/trainer_run_inl.hpp: how an AnyTrainer runs its net, and what it gets from other ranks.
+// rowan/train/detail/trainer_run_inl.hpp: how an AnyTrainer runs its net.
 #pragma once
 
 #include <rowan/train/detail/any_trainer.hpp>
@@ -7,18 +7,32 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/op/detail/reduction.hpp>
 #include <rowan/train/detail/feed.hpp>
-#include <rowan/train/detail/trainer_step.hpp>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
-#include <new>
-#include <unordered_set>
+#include <functional>
+#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// Marks a call until destruction.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t part,
                                              std::function<void(Operator const&)> const& after) {
@@ -50,6 +64,21 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     return cost;
 }
 
+ROWAN_CALLED_FUNCTION double AnyTrainer::factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::catch_up_others(std::span<Variable* const> read) const {
+    for (Variable* const v : read) {
+        if (v->catch_up && (deferred_ == nullptr || !deferred_->contains(*v))) v->catch_up();
+    }
+}
+
 ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, StepAhead const* ahead) {
     if (ranks_ != nullptr) ranks_->at_step(steps_ + 1);
     std::optional<Entered> entered;
@@ -60,10 +89,10 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
-        deferred_.catch_up_others(net_->inputs());
+        catch_up_others(net_->inputs());
     };
-    double const cost =
-        TrainerStep(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
+    double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
+                                              : (this->*functions_->run)(batches, ahead, std::cref(enter));
     if (rows_ != 0) {
         updates_->change(*own_, exec_, ranks_.get());
         ++steps_;
@@ -71,108 +100,26 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
             if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
         }
     }
-    if (ahead_) ranks_->must([this] { begin_rest(*ahead_); });
-    if (rows_ != 0 && check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
+    if (ranks_ != nullptr) (this->*functions_->end_ranks)();
     return cost;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<std::vector<std::int64_t>> AnyTrainer::rows_of(std::span<Feeds const> batches) const {
-    auto const parts = parts_of(batches);
-    std::vector<std::vector<std::int64_t>> all;
-    for (auto const& t : tables_)
-        all.push_back(t.rows(exec_.host(), batches.subspan(static_cast<std::size_t>(parts.begin),
-                                                           static_cast<std::size_t>(parts.size()))));
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> AnyTrainer::fetch(std::span<Feeds const> batches,
-                                                                       std::function<void()> const& begin) const {
-    auto const& ranks = *ranks_;
-    std::unique_ptr<FetchedTables> fetched;
-    auto const find_rows = [&](auto& words) {
-        begin();
-        auto const named = rows_of(batches);
-        std::vector<TableRows> asked;
-        for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&sharded_[t]->value(), sharded_[t]->placement, named[t]});
-        fetched = ranks.fetch(exec_.host(), asked);
-        words = {static_cast<std::int64_t>(batches.size()), fetched->most_of_one, fetched->of_others};
-    };
-    auto const all = agree(&ranks, TrainCall::fetch, find_rows, number_);
-    check_same_word(all, 0, " has another number of batches for a step than ");
-    ranks.must([&] {
-        fetched->ask(all);
-        begin_rest(*fetched);
-        fetched->end_rest(tables());
-    });
-    return fetched;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<Value const*> AnyTrainer::tables() const {
-    std::vector<Value const*> own;
-    for (Variable const* const v : sharded_) own.push_back(&v->value());
-    return own;
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::begin_rest(FetchedTables& fetched) const {
-    fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(exec_.host(), *sharded_[t], positions);
-    });
-}
-
-ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> AnyTrainer::fetch_ahead(std::span<Feeds const> next,
-                                                                             std::span<Value const> tables,
-                                                                             FetchedTables const& now) const {
-    std::vector<std::vector<std::int64_t>> named;
-    bool told = !next.empty();
-    try {
-        if (told) named = rows_of(next);
-    } catch (...) {  // the next step throws it
-        told = false;
-    }
-    std::unique_ptr<FetchedTables> fetched;
-    ranks_->must([&] {
-        if (!told) named.assign(tables_.size(), {});
-        std::vector<TableRows> asked;
-        for (std::size_t t = 0; t < tables_.size(); ++t)
-            asked.push_back({&tables[t], sharded_[t]->placement, named[t]});
-        std::vector<bool> waits(tables_.size());  // whether rows change that no batch names
-        std::unordered_set<Variable const*> deferred;
-        updates_->each_deferred([&](Variable const& table, auto const&) { deferred.insert(&table); });
-        for (std::size_t t = 0; t < tables_.size(); ++t) waits[t] = deferred.contains(sharded_[t]);
-        fetched = ranks_->begin_fetch(exec_.host(), asked, told, std::move(waits), now);
-    });
-    return fetched;
-}
-
-ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, FetchedGradients& fetched) {
-    std::size_t const width = count_of_numbers(), costs = width - moving_.size();
-    double cost = 0, rows = 0;
-    std::vector<double> divisors;
-    try {
-        std::vector<double> moved(moving_.size());
-        for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
-            rows += all[at + 1];
-            for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
-        }
-        double const divisor = rows == 0 ? 0 : weight_->divisor(std::span(all).subspan(2), width);
-        cost = mean_of(cost, divisor);
-        divisors.assign(results_.size() - moving_.size(), divisor);
-        divisors.insert(divisors.end(), moved.begin(), moved.end());
-        for (std::size_t k = 0; k < moved.size(); ++k) moving_[k].changes = moved[k] != 0;
-    } catch (std::bad_alloc const&) {  // on this rank alone, where the others go on; other errors are those of all
-        if (ranks_ != nullptr) ranks_->must([] { throw; });
-        throw;
-    }
-    auto means = sums_.means(exec_.host(), exec_, divisors, ranks_.get(), fetched);
-    std::size_t const first = means.size() - moving_.size();
-    for (std::size_t k = 0; k < moving_.size(); ++k) {
-        if (moving_[k].changes) check_moved(*moving_[k].now, means[first + k]);
-    }
-    for (std::size_t i = 0; i < means.size(); ++i) totals_[i]->value() = std::move(means[i]);
-    rows_ = static_cast<std::int64_t>(rows);
+ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
+    enter();
+    if (batches.size() != 1) throw ShapeError("batches", std::to_string(batches.size()), "1 to options.parts = 1");
+    prepare();
+    if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
+    double const cost = run(batches[0], 0);
+    keep_part();
     return cost;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::keep_part() {
+    rows_ = losses_->most();
+    for (Moving& m : moving_) m.changes = true;
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+        if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
+    }
 }
 
 }  // namespace rowan::inline v0::detail

@@ -7,6 +7,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/train/detail/cost_weight.hpp>
 #include <rowan/train/detail/feed.hpp>
 #include <rowan/train/detail/part_sums.hpp>
 #include <rowan/train/detail/ranks.hpp>
@@ -19,12 +20,21 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// What an AnyTrainer knows of parts.
+struct TrainerParts {
+    std::optional<CostWeight> weight = {};          // of a part, if there are several
+    std::vector<Variable*> counted = {};            // what weights depend on and the net computes: emptied after each part
+    std::vector<std::optional<Counted>> rows = {};  // of which moving_ are means
+    PartSums sums = {};                             // of results_
+};
 
 /// A step: the parts of this rank, and what travels between ranks.
 class TrainerStep {
@@ -55,7 +65,7 @@ public:
             }
         } catch (...) {
             auto error = std::current_exception();
-            t_.sums_.drop();
+            t_.parted_->sums.drop();
             try {
                 if (progress_) progress_->end(true);
             } catch (...) {
@@ -69,11 +79,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
-        for (AnyTrainer::Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
-        for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
-            if (t_.totals_[i] != t_.results_[i])
-                t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
-        }
+        if (total_ == 1) t_.keep_part();
         return cost_;
     }
 
@@ -110,7 +116,7 @@ private:
     ROWAN_IF_CALLED void find_early() {
         if (!one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
-            if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
+            if (t_.parted_->sums.goes_to_owners(i)) back_.list.push_back({table, i, false});
         }
         back_.early = !back_.list.empty();
     }
@@ -130,7 +136,7 @@ private:
         }
         try {
             if (sums_early()) {
-                if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
+                if (thrown) ranks_->must([this] { t_.parted_->sums.begin_with_zeros(exec_, *ranks_, parts_, back_); });
                 send_numbers();
             }
         } catch (...) {
@@ -151,13 +157,12 @@ private:
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
             batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
-        t_.deferred_.catch_up(exec_, mine, t_.sharded_);
-        t_.sums_.begin(parts_);
-        if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
+        if (t_.deferred_ != nullptr) t_.deferred_->catch_up(exec_, mine, t_.sharded_);
+        t_.parted_->sums.begin(parts_);
+        if (sums_early() && mine.empty()) t_.parted_->sums.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
-            t_.rows_ = t_.losses_->most();
-            words[2] = t_.rows_ == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
+            words[2] = t_.losses_->most() == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
         } else if (!back_.early) {
             find_fetched(words);
         }
@@ -172,10 +177,10 @@ private:
         if (total_ > 1) {
             auto const numbers = t_.numbers_of_part(cost_);
             own_.insert(own_.end(), numbers.begin(), numbers.end());
-            t_.sums_.add(exec_, t_.weights_of(numbers));
+            t_.parted_->sums.add(exec_, t_.weights_of(numbers));
             for (Variable* const v : t_.results_) v->value().clear();
         }
-        for (Variable* const v : t_.counted_) v->value().clear();
+        for (Variable* const v : t_.parted_->counted) v->value().clear();
     }
     /// When so many operators of a part have run.
     ROWAN_IF_CALLED void after_operator(std::size_t operators, bool last) {
@@ -183,8 +188,8 @@ private:
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
         auto const weights = [this] { return t_.weights_of(t_.numbers_of_part(0)); };
-        t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
-        t_.sums_.progress();
+        t_.parted_->sums.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
+        t_.parted_->sums.progress();
     }
 
     /// What the parts tell of themselves; zeros of parts that have failed.
@@ -200,7 +205,7 @@ private:
     ROWAN_IF_CALLED void begin_sums() {
         ranks_->as_one([this] {
             if (!sums_early()) send_numbers();
-            t_.sums_.begin_rest(exec_, *ranks_, back_);
+            t_.parted_->sums.begin_rest(exec_, *ranks_, back_);
         });
     }
 
@@ -209,7 +214,7 @@ private:
     ROWAN_IF_CALLED void find_fetched(Ranks::Words& words) {
         if (fetched_ == nullptr || !one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
-            auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
+            auto const has = t_.parted_->sums.rows_of(i, fetched_->numbers[table]);
             if (has == RowsOf::others) words[2] |= bit_of(table);
             if (has == RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
