@@ -95,32 +95,57 @@ struct KernelMaker {
         if constexpr (requires { Op::checks_first; }) return Op::checks_first;
         return false;
     }
+
+    /// The kernel, but for what leads to other kernels: its rules, and that in steps.
+    static constexpr op_kernel alone() {
+        using untyped = untyped_functions<Op, variadic>;
+        return {.name = Op::name,
+                .inputs = Op::inputs::names,
+                .outputs = Op::outputs::names,
+                .op = &type_tag<declaration_of<Op>>,
+                .dtypes = dtypes,
+                .family = family_of<Op>,
+                .level_inputs = level_inputs_of<Op>,
+                .sparse_inputs = variadic ? 0U : sparse_inputs_of<Op, D, T...>,
+                .row_inputs = &untyped::row_inputs,
+                .row_output = &untyped::row_output,
+                .row_traits = &untyped::row_traits,
+                .infer = &untyped::infer,
+                .run = run(),
+                .normal = normal(),
+                .has_row_rules = detail::has_row_rules<Op>,
+                .checks_first = checks_first(),
+                .next = next(),
+                .lookups = lookups()};
+    }
+
+    static constexpr op_kernel with_rules() {
+        op_kernel made = alone();
+        made.rules = own_rules<Op, rules_apart, D, T...>();
+        made.compiled_rules = has_compiled_rules<Op, rules_apart>;
+        made.in_step = in_step();
+        return made;
+    }
+
+    static constexpr op_kernel only_forward();
 };
+
+/// The kernel without its rules, for nets that nobody trains: so that programs do not have the gradients of all operators
+/// that a file may contain.
+template <class Op, class D, class... T>
+inline constexpr op_kernel forward_kernel = KernelMaker<Op, D, T...>::only_forward();
+
+template <class Op, class D, class... T>
+constexpr op_kernel KernelMaker<Op, D, T...>::only_forward() {
+    op_kernel made = alone();
+    made.only_forward = has_rules<Op>;
+    if constexpr (requires { typename Op::in_step; }) made.in_step = &forward_kernel<typename Op::in_step, D, T...>;
+    return made;
+}
 
 }  // namespace detail
 
 template <class Op, class D, class... T>
-constinit op_kernel const kernel_of<Op, D, T...>::value{
-    .name = Op::name,
-    .inputs = Op::inputs::names,
-    .outputs = Op::outputs::names,
-    .op = &detail::type_tag<detail::declaration_of<Op>>,
-    .dtypes = detail::KernelMaker<Op, D, T...>::dtypes,
-    .family = family_of<Op>,
-    .level_inputs = level_inputs_of<Op>,
-    .sparse_inputs = detail::KernelMaker<Op, D, T...>::variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .row_inputs = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_inputs,
-    .row_output = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_output,
-    .row_traits = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_traits,
-    .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
-    .run = detail::KernelMaker<Op, D, T...>::run(),
-    .normal = detail::KernelMaker<Op, D, T...>::normal(),
-    .rules = detail::own_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart, D, T...>(),
-    .has_row_rules = detail::has_row_rules<Op>,
-    .compiled_rules = detail::has_compiled_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart>,
-    .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
-    .next = detail::KernelMaker<Op, D, T...>::next(),
-    .lookups = detail::KernelMaker<Op, D, T...>::lookups(),
-    .in_step = detail::KernelMaker<Op, D, T...>::in_step()};
+constinit op_kernel const kernel_of<Op, D, T...>::value = detail::KernelMaker<Op, D, T...>::with_rules();
 
 }  // namespace rowan::inline v0
