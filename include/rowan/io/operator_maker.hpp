@@ -65,9 +65,8 @@ Operator* make_with(OperatorChoices const& choices, OpDesc const& op, std::vecto
 [[noreturn]] void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs);
 
 /// The kernels of operators, with or without their rules of gradients, for the element types T... with ids of int64 or
-/// int32, and for int64, int32 and bool where
-/// an operator takes integers or truth values. The operators of a program are not among its template arguments, which
-/// are in the names of all that is compiled.
+/// int32, and for int64, int32 and bool where an operator takes integers or truth values. The operators of a program are
+/// not among its template arguments, which are in the names of all that is compiled.
 template <bool gradients, class Device, class... T>
 class OperatorKernels {
     template <class Op, class... E>
@@ -85,13 +84,23 @@ class OperatorKernels {
         std::size_t size = 0;
     };
 
+    template <class Op>
+    struct TryTypes {  // costs the compiler less than a lambda for each E
+        List& made;
+
+        template <class... In>
+        constexpr void operator()(type_list<In...>) const {
+            try_types<Op, In...>(made);
+        }
+    };
+
     // Lists the kernels for elements of E.
     template <class Op, class E>
     static constexpr void try_element(List& made) {
         if constexpr (is_variadic<Op, Device, E>) {
             made.choices[made.size++] = {wires_of<E>, true, kernel<Op, E>()};
         } else {
-            auto const try_one = [&]<class... In>(type_list<In...>) { try_types<Op, In...>(made); };
+            TryTypes<Op> const try_one{made};
             each_input_types<Op, E>(try_one);
             if constexpr (has_statistics<Op> && !std::is_same_v<E, kept_t<E>>)
                 try_one(input_types<Op, E, E, kept_t<E>>{});
@@ -126,12 +135,14 @@ class OperatorKernels {
     }
 
     template <class Op>
-    static constexpr auto kernels = [] {
+    static constexpr auto listed() {
         constexpr List made = list<Op>();
         std::array<KernelChoice, made.size> all{};
         if constexpr (made.size != 0) std::copy_n(made.choices.begin(), made.size, all.begin());
         return all;
-    }();
+    }
+    template <class Op>
+    static constexpr auto kernels = listed<Op>();
 
 public:
     template <class Op>

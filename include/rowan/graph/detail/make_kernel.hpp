@@ -66,6 +66,33 @@ struct KernelMaker {
         return nullptr;
     }
 
+    // Functions that the operator shares with others where they depend on nothing.
+    static constexpr auto row_inputs() -> decltype(op_kernel::row_inputs) {
+        if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+            return &same_row_inputs<static_cast<unsigned>(Op::row_inputs)>;
+        } else {
+            return &untyped_functions<Op, variadic>::row_inputs;
+        }
+    }
+    static constexpr auto row_output() -> decltype(op_kernel::row_output) {
+        if constexpr (requires(attributes_of<Op> const& a) { Op::row_output(a); }) {
+            return &untyped_functions<Op, variadic>::row_output;
+        } else {
+            return &same_row_output<row_output_of<Op>(no_attributes{})>;
+        }
+    }
+    static constexpr auto row_traits() -> decltype(op_kernel::row_traits) {
+        using A = attributes_of<Op>;
+        if constexpr (
+            requires(A const& a) { Op::sums_rows(a); } || requires(A const& a) { Op::row_wise(a); } ||
+            requires(A const& a) { Op::linearity(a); } || requires(A const& a) { a.reduction; }) {
+            return &untyped_functions<Op, variadic>::row_traits;
+        } else {
+            constexpr no_attributes none;
+            return &same_row_traits<sums_rows_of<Op>(none), row_wise_of<Op>(none), linearity_of<Op>(none)>;
+        }
+    }
+
     static constexpr op_kernel const* in_step() {
         if constexpr (requires { typename Op::in_step; }) {
             static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
@@ -107,9 +134,9 @@ struct KernelMaker {
                 .family = family_of<Op>,
                 .level_inputs = level_inputs_of<Op>,
                 .sparse_inputs = variadic ? 0U : sparse_inputs_of<Op, D, T...>,
-                .row_inputs = &untyped::row_inputs,
-                .row_output = &untyped::row_output,
-                .row_traits = &untyped::row_traits,
+                .row_inputs = row_inputs(),
+                .row_output = row_output(),
+                .row_traits = row_traits(),
                 .infer = &untyped::infer,
                 .run = run(),
                 .normal = normal(),
