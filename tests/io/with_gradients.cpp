@@ -54,7 +54,7 @@ Out step_program() {
     return layer::fc(memory, {.output_size = 2});
 }
 
-layer::TrainOptions options(Parameters const& first) { return {.optimizer = layer::Sgd{.learning_rate = 0.01}, .resume = &first}; }
+TrainOptions options(Parameters const& first) { return {.optimizer = layer::Sgd{.learning_rate = 0.01}, .resume = &first}; }
 
 /// The results after two steps of training a net of this scope.
 auto trained(Out const& out, Parameters const& first) {

@@ -39,34 +39,15 @@ struct first_result_of {
     using type = typename element_of<decltype(nth<0>(typename results_of<Op, D, T...>::type{}))>::type;
 };
 
-/// The members of an op_kernel that depend on what the operator defines.
-template <class Op, class D, class... T>
-struct KernelMaker {
-    static constexpr bool variadic = is_variadic<Op, D, T...>;
-    static constexpr std::array<std::int32_t, sizeof...(T)> dtypes{dtype<T>::wire...};
-    static constexpr bool rules_apart = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...>;
-    static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
-                  "rowan: a declaration says whether the operator takes a list, by takes_list");
-
-    static constexpr auto run() {
-        if constexpr (takes_batches<Op, D, T...>) {
-            return &run_batches<Op, D, T...>;
-        } else if constexpr (variadic) {
-            return &run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
-        } else {
-            static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: give one element type for each input of the operator");
-            if constexpr (checks_first()) return &run_or_check<Op, D, T...>;
-            return &run_fixed<Op, D, T...>;
-        }
-    }
-
+/// The members of an op_kernel that depend on what the operator defines, and not on its element types.
+template <class Op, bool variadic>
+struct UntypedMembers {
     static constexpr auto normal() -> decltype(op_kernel::normal) {
         if constexpr (has_normal<Op>) return &untyped_functions<Op, variadic>::normal;
         return nullptr;
     }
 
-    // Functions that the operator shares with others where they depend on nothing.
+    // The functions of most operators depend on nothing: they share few.
     static constexpr auto row_inputs() -> decltype(op_kernel::row_inputs) {
         if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
             return &same_row_inputs<static_cast<unsigned>(Op::row_inputs)>;
@@ -93,16 +74,6 @@ struct KernelMaker {
         }
     }
 
-    static constexpr op_kernel const* in_step() {
-        if constexpr (requires { typename Op::in_step; }) {
-            static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
-                          "rowan: the operator in the built step gets the attributes of this one");
-            return &kernel_of<typename Op::in_step, D, T...>::value;
-        } else {
-            return nullptr;
-        }
-    }
-
     static constexpr std::span<std::int8_t const> next() {
         if constexpr (requires { Op::next; }) return Op::next;
         return {};
@@ -122,10 +93,43 @@ struct KernelMaker {
         if constexpr (requires { Op::checks_first; }) return Op::checks_first;
         return false;
     }
+};
+
+/// Those that do.
+template <class Op, class D, class... T>
+struct KernelMaker {
+    static constexpr bool variadic = is_variadic<Op, D, T...>;
+    using untyped = UntypedMembers<Op, variadic>;
+    static constexpr std::array<std::int32_t, sizeof...(T)> dtypes{dtype<T>::wire...};
+    static constexpr bool rules_apart = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...>;
+    static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
+                  "rowan: a declaration says whether the operator takes a list, by takes_list");
+
+    static constexpr auto run() {
+        if constexpr (takes_batches<Op, D, T...>) {
+            return &run_batches<Op, D, T...>;
+        } else if constexpr (variadic) {
+            return &run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        } else {
+            static_assert(sizeof...(T) == Op::inputs::size,
+                          "rowan::kernel_of: give one element type for each input of the operator");
+            if constexpr (untyped::checks_first()) return &run_or_check<Op, D, T...>;
+            return &run_fixed<Op, D, T...>;
+        }
+    }
+
+    static constexpr op_kernel const* in_step() {
+        if constexpr (requires { typename Op::in_step; }) {
+            static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
+                          "rowan: the operator in the built step gets the attributes of this one");
+            return &kernel_of<typename Op::in_step, D, T...>::value;
+        } else {
+            return nullptr;
+        }
+    }
 
     /// The kernel, but for what leads to other kernels: its rules, and that in steps.
     static constexpr op_kernel alone() {
-        using untyped = untyped_functions<Op, variadic>;
         return {.name = Op::name,
                 .inputs = Op::inputs::names,
                 .outputs = Op::outputs::names,
@@ -134,16 +138,16 @@ struct KernelMaker {
                 .family = family_of<Op>,
                 .level_inputs = level_inputs_of<Op>,
                 .sparse_inputs = variadic ? 0U : sparse_inputs_of<Op, D, T...>,
-                .row_inputs = row_inputs(),
-                .row_output = row_output(),
-                .row_traits = row_traits(),
-                .infer = &untyped::infer,
+                .row_inputs = untyped::row_inputs(),
+                .row_output = untyped::row_output(),
+                .row_traits = untyped::row_traits(),
+                .infer = &untyped_functions<Op, variadic>::infer,
                 .run = run(),
-                .normal = normal(),
+                .normal = untyped::normal(),
                 .has_row_rules = detail::has_row_rules<Op>,
-                .checks_first = checks_first(),
-                .next = next(),
-                .lookups = lookups()};
+                .checks_first = untyped::checks_first(),
+                .next = untyped::next(),
+                .lookups = untyped::lookups()};
     }
 
     static constexpr op_kernel with_rules() {

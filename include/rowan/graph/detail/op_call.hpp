@@ -132,8 +132,9 @@ void run_fixed(KernelCall const& c) {
     Results to{c.in, c.out};
     std::size_t sparse = 0;
     [[maybe_unused]] std::size_t i = 0;
-    bool done = false;
-    if ((looked_at<T>(d, c, i++, to, sparse) & ... & true)) {
+    bool known = true, done = false;
+    ((known = looked_at<T>(d, c, i++, to, sparse) && known), ...);
+    if (known) {
         // Supported: all dense, all row-sparse, or exactly one row-sparse.
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
         if constexpr (all != 0)
