@@ -62,8 +62,8 @@ bool has_doubles(rowan::CheckpointFile const& file) {
 /// The net may have any number of outputs of any types.
 std::pair<py::object, std::shared_ptr<Parameters>> load_model(std::filesystem::path const& path) {
     auto* const load = has_doubles(rowan::CheckpointFile(path))
-                           ? &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<double>, rowan::Cpu>
-                           : &rowan::detail::load_net<rowan::forward_ops, rowan::dtypes<float>, rowan::Cpu>;
+                           ? &rowan::detail::load_net<rowan::with_gradients<rowan::forward_ops>, rowan::dtypes<double>, rowan::Cpu>
+                           : &rowan::detail::load_net<rowan::with_gradients<rowan::forward_ops>, rowan::dtypes<float>, rowan::Cpu>;
     auto net = load({}, path, {}, nullptr);
     ScopePtr const scope(std::move(net.scope));
     py::list outputs;

@@ -38,7 +38,7 @@ struct Entry {
 
 template <class Op, class D, class T>
 Entry entry() {
-    static constexpr auto& known = detail::OperatorKernels<D, T>::template of<Op>;
+    static constexpr auto& known = detail::OperatorKernels<true, D, T>::template of<Op>;
     std::span<detail::KernelChoice const> kernels = known.kernels;
     if constexpr (std::is_same_v<Op, to_dense_op>) {  // its input is never dense
         static constexpr detail::KernelChoice only{detail::wires_of<T>, false, &kernel_of<Op, D, T>::value};

@@ -123,10 +123,18 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 namespace detail {
 
+/// parallel_work of call(f, begin, end).
+void run_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain,
+              void (*call)(void* f, std::size_t begin, std::size_t end), void* f);
+
 /// parallel_for, on one thread if there is too little work on `elements` elements for two.
 template <class F>
 void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain, F&& f) {
-    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain, f);
+    static_assert(range_callback<F>, "rowan: the callback must take two std::size_t, begin and end");
+    run_work(
+        exec, elements, n, grain,
+        [](void* g, std::size_t begin, std::size_t end) { (*static_cast<std::remove_reference_t<F>*>(g))(begin, end); },
+        const_cast<void*>(static_cast<void const*>(std::addressof(f))));
 }
 
 }  // namespace detail

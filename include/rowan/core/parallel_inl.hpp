@@ -246,6 +246,12 @@ inline void* Helpers::run(void* argument) {
     }
 }
 
+ROWAN_FUNCTION void run_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain,
+                             void (*call)(void*, std::size_t, std::size_t), void* f) {
+    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain,
+                 [=](std::size_t begin, std::size_t end) { call(f, begin, end); });
+}
+
 ROWAN_FUNCTION void prepare_helpers() { process_helpers(); }
 ROWAN_FUNCTION void use_all_places() { process_helpers().use_all_places(); }
 

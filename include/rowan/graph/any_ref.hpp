@@ -105,6 +105,23 @@ public:
         : AnyRef(attributes) {}
 };
 
+class Attributes;
+
+namespace detail {
+
+/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
+/// every layer calls.
+template <class A>
+Attributes owned(A attributes);
+Attributes owned(no_attributes none);
+
+/// Owns an object of any type, by a std::shared_ptr whose code is the same for all types.
+[[gnu::noinline]] inline std::shared_ptr<void const> owner_of(void const* object, void (*destroy)(void const*)) {
+    return {object, destroy};
+}
+
+}  // namespace detail
+
 /// The attributes of an operator, which share their owner; may be none.
 class Attributes : public AttributesRef {
 public:
@@ -114,18 +131,22 @@ public:
     Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
 
 private:
+    template <class A>
+    friend Attributes detail::owned(A attributes);
+
+    Attributes(AttributesRef const& attributes, std::shared_ptr<void const> owner) noexcept
+        : AttributesRef(attributes), owner_(std::move(owner)) {}
+
     std::shared_ptr<void const> owner_;
 };
 
 namespace detail {
 
-/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
-/// every layer calls.
 template <class A>
 Attributes owned(A attributes) {
-    return std::make_shared<A const>(std::move(attributes));
+    auto const* const made = new A(std::move(attributes));
+    return {AttributesRef(*made), owner_of(made, [](void const* a) { delete static_cast<A const*>(a); })};
 }
-Attributes owned(no_attributes none);
 
 }  // namespace detail
 

@@ -88,6 +88,7 @@ struct op_kernel {
     GradientRules const* rules = nullptr;
     bool has_row_rules = false;   ///< whether there are rules for row inputs
     bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
+    bool only_forward = false;    ///< whether its operator has rules that it was made without, see with_gradients
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -109,7 +110,8 @@ struct op_kernel {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
     /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
-    /// errors   GraphError if the kernel is one of another library of the process, and this one has no such kernel
+    /// errors   GraphError if it was made without its rules, or if the kernel is one of another library of the process,
+    ///          and this one has no such kernel
     /// cost     O(1)
     ROWAN_IF_CALLED GradientRules gradient() const;
 };
@@ -374,6 +376,12 @@ struct WholeKernel {
 #ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it
 template <class>
 GradientRules op_kernel::gradient() const {
+    if (only_forward)
+        throw GraphError(std::string("operator ")
+                             .append(name)
+                             .append(" was read from a program without its gradient. To train a net that was read, give "
+                                     "from_program or load_model the list with_gradients<forward_ops>, or another "
+                                     "with_gradients<...>"));
     if (compiled_rules)
         throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;

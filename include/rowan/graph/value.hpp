@@ -275,8 +275,12 @@ private:
 
     template <class V>
     Held<V>& holder() const {
-        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
+        if (!is<V>()) is_no(&detail::kind_name<V>::text);
         return static_cast<Held<V>&>(*holder_);
+    }
+
+    [[noreturn, gnu::noinline]] void is_no(std::string (*expected)()) const {
+        throw TypeError("the value", kind(), expected());
     }
 
     Base& held() const {

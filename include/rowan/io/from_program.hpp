@@ -24,7 +24,8 @@ std::vector<Variable*> read_program(ProgramDesc const& program, Scope& scope);
 ///     std::vector<Variable*> outputs = from_program(program, scope);
 /// A loop runs while its condition holds, and an operator makes tensors of any size: before you run a program from an
 /// untrusted source, set `scope.limits`. The kernels of all operators of `Ops` for these element types become part of
-/// the calling program; a file cannot use any others.
+/// the calling program; a file cannot use any others. To train the net in a header-only program, read it with
+/// `from_program<with_gradients<forward_ops>>`: otherwise append_gradients throws a GraphError.
 /// errors   GraphError if the program has an operator that is not in Ops, an attribute or variable is missing, or a
 ///          variable is declared differently from what its operator writes; TypeError if there is no kernel for its
 ///          element types; otherwise the errors of the operators' infer for inputs that do not fit

@@ -94,6 +94,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 /// must be the first one of `Dtypes`. The file may use the operators of `Ops`. Their kernels for these element types
 /// become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
+/// To train the net in a header-only program, give load_model the list with_gradients<forward_ops>.
 /// A loop runs while its condition holds, and an operator makes tensors of any size, unless `options.limits` bounds
 /// them. A device's parameters are copied on the stream of `exec`, and other streams can use them after the call.
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no program or an

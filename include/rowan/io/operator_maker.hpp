@@ -64,24 +64,43 @@ Operator* make_with(OperatorChoices const& choices, OpDesc const& op, std::vecto
 /// errors   TypeError
 [[noreturn]] void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs);
 
-/// The kernels of operators for the element types T... with ids of int64 or int32, and for int64, int32 and bool where
-/// an operator takes integers or truth values. The operators of a program are not among its template arguments, which
-/// are in the names of all that is compiled.
-template <class Device, class... T>
+/// The kernels of operators, with or without their rules of gradients, for the element types T... with ids of int64 or
+/// int32, and for int64, int32 and bool where an operator takes integers or truth values. The operators of a program are
+/// not among its template arguments, which are in the names of all that is compiled.
+template <bool gradients, class Device, class... T>
 class OperatorKernels {
+    template <class Op, class... E>
+    static constexpr op_kernel const* kernel() {
+        if constexpr (!gradients && (has_rules<Op> || requires { typename Op::in_step; })) {
+            return &forward_kernel<Op, Device, E...>;
+        } else {
+            return &kernel_of<Op, Device, E...>::value;
+        }
+    }
+
     // Kernels, in the order in which they are tried.
     struct List {
         std::array<KernelChoice, 4 * (sizeof...(T) + 4) * (sizeof...(T) + 4)> choices{};
         std::size_t size = 0;
     };
 
+    template <class Op>
+    struct TryTypes {  // costs the compiler less than a lambda for each E
+        List& made;
+
+        template <class... In>
+        constexpr void operator()(type_list<In...>) const {
+            try_types<Op, In...>(made);
+        }
+    };
+
     // Lists the kernels for elements of E.
     template <class Op, class E>
     static constexpr void try_element(List& made) {
         if constexpr (is_variadic<Op, Device, E>) {
-            made.choices[made.size++] = {wires_of<E>, true, &kernel_of<Op, Device, E>::value};
+            made.choices[made.size++] = {wires_of<E>, true, kernel<Op, E>()};
         } else {
-            auto const try_one = [&]<class... In>(type_list<In...>) { try_types<Op, In...>(made); };
+            TryTypes<Op> const try_one{made};
             each_input_types<Op, E>(try_one);
             if constexpr (has_statistics<Op> && !std::is_same_v<E, kept_t<E>>)
                 try_one(input_types<Op, E, E, kept_t<E>>{});
@@ -94,14 +113,14 @@ class OperatorKernels {
     static constexpr void try_types(List& made) {
         constexpr bool variadic = is_variadic<Op, Device, E...>;
         if constexpr (variadic || has_kernel<Op, Device, E...>)
-            made.choices[made.size++] = {wires_of<E...>, variadic, &kernel_of<Op, Device, E...>::value};
+            made.choices[made.size++] = {wires_of<E...>, variadic, kernel<Op, E...>()};
     }
 
     template <class Op>
     static constexpr List list() {
         List made;
         if constexpr (Op::inputs::size == 0) {
-            made.choices[made.size++] = {{}, false, &kernel_of<Op, Device>::value};
+            made.choices[made.size++] = {{}, false, kernel<Op>()};
         } else {
             (..., try_element<Op, T>(made));
             if constexpr (takes_elements<Op, std::int64_t>) {
@@ -116,19 +135,21 @@ class OperatorKernels {
     }
 
     template <class Op>
-    static constexpr auto kernels = [] {
+    static constexpr auto listed() {
         constexpr List made = list<Op>();
         std::array<KernelChoice, made.size> all{};
         if constexpr (made.size != 0) std::copy_n(made.choices.begin(), made.size, all.begin());
         return all;
-    }();
+    }
+    template <class Op>
+    static constexpr auto kernels = listed<Op>();
 
 public:
     template <class Op>
     static constexpr OperatorChoices of{kernels<Op>, &owned_attributes<attributes_of<Op>>};
 };
 
-/// Makes operators of `Ops` with the kernels of OperatorKernels<Device, T...>.
+/// Makes operators of `Ops` with the kernels of OperatorKernels.
 template <class Ops, class Device, class... T>
 class OperatorMaker {
 public:
@@ -156,7 +177,7 @@ public:
     }
 
 private:
-    using Kernels = OperatorKernels<Device, T...>;
+    using Kernels = OperatorKernels<reads_gradients<Ops>, Device, T...>;
 
     template <class... Op>
     static auto const& of_all(registry<Op...>) {
@@ -183,7 +204,8 @@ namespace rowan::inline v0 {
 /// Adds an operator with the type and attributes of `op` to `scope`. The slots of `op` are ignored: `inputs` are the
 /// variables that the operator reads, and its results are named when the net is.
 ///     Operator& op = make_operator<forward_ops, Cpu, float>(scope, {.type = "fc"}, {&x, &w, &b});
-/// The kernels of all operators of `Ops` for elements of T... and for integers become part of the calling program.
+/// The kernels of all operators of `Ops` for elements of T... and for integers become part of the calling program: if it is
+/// header-only, without their gradients, unless `Ops` is a with_gradients.
 /// requires   none of `inputs` is null
 /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
 ///          inputs; otherwise the errors of its infer for inputs that do not fit

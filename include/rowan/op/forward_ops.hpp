@@ -57,4 +57,34 @@ using training_ops =
 /// element type, which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops = decltype(detail::registry_of(detail::program_ops{}));
 
+/// For a net that is read from a file and then trained: a list of operators with their gradients. A header-only program
+/// has the kernels of a plain list without them. With the compiled library, which has all, this is the list itself.
+///     auto const model = load_model<with_gradients<forward_ops>>("model.rowan");
+#ifdef ROWAN_COMPILED
+template <class Ops>
+using with_gradients = Ops;
+#else
+template <class Ops>
+struct with_gradients : Ops {
+    /// The list with operators appended.
+    template <class... More>
+    using with = with_gradients<typename Ops::template with<More...>>;
+};
+#endif
+
+namespace detail {
+
+/// Whether programs of these operators are read with the rules of gradients.
+#ifdef ROWAN_COMPILED
+template <class Ops>
+inline constexpr bool reads_gradients = true;
+#else
+template <class Ops>
+inline constexpr bool reads_gradients = false;
+template <class Ops>
+inline constexpr bool reads_gradients<with_gradients<Ops>> = true;
+#endif
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0

@@ -154,11 +154,10 @@ enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bool
 
 /// The operator's `elements`; floats if it does not say.
 template <class Op>
-inline constexpr Elements elements_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { Of::elements; }) return Of::elements;
-    return Elements::floats;
-}();
+inline constexpr Elements elements_of = Elements::floats;
+template <class Op>
+requires requires { detail::declaration_of<Op>::elements; }
+inline constexpr Elements elements_of<Op> = detail::declaration_of<Op>::elements;
 
 /// Whether the operator has kernels for elements of T.
 template <class Op, class T>

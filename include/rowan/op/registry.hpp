@@ -82,11 +82,10 @@ struct SlotLookup {
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
-inline constexpr unsigned level_inputs_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { Of::level_inputs; }) return Of::level_inputs;
-    return 0u;
-}();
+inline constexpr unsigned level_inputs_of = 0;
+template <class Op>
+requires requires { detail::declaration_of<Op>::level_inputs; }
+inline constexpr unsigned level_inputs_of<Op> = detail::declaration_of<Op>::level_inputs;
 
 /// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
 /// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
@@ -152,11 +151,10 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 
 /// The operator's `family`; none if it does not define one.
 template <class Op>
-inline constexpr OpFamily family_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { requires std::convertible_to<decltype(Of::family), OpFamily>; }) return Of::family;
-    return OpFamily::none;
-}();
+inline constexpr OpFamily family_of = OpFamily::none;
+template <class Op>
+requires requires { requires std::convertible_to<decltype(detail::declaration_of<Op>::family), OpFamily>; }
+inline constexpr OpFamily family_of<Op> = detail::declaration_of<Op>::family;
 
 /// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
 /// `row_output`, a bool or a function of its attributes, or true if it has none.

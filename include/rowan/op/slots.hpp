@@ -58,10 +58,10 @@ enum class Holds : std::uint8_t {
 
 /// The slot's `holds`; elements if it does not say.
 template <class Slot>
-inline constexpr Holds holds_of = [] {
-    if constexpr (requires { Slot::holds; }) return Slot::holds;
-    return Holds::elements;
-}();
+inline constexpr Holds holds_of = Holds::elements;
+template <class Slot>
+requires requires { Slot::holds; }
+inline constexpr Holds holds_of<Slot> = Slot::holds;
 
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.
 namespace slot {

@@ -30,23 +30,54 @@ namespace rowan::inline v0::detail {
     throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
-/// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
-template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
-bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
-               std::index_sequence<i...>) {
-    if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
-        return false;
+/// Checks that a call on `device` may use input i. If it is row-sparse, sets bit i of `sparse`. Returns whether it is a
+/// tensor with elements of T. There is one function for each element type, and none for each operator.
+template <class T, class D>
+[[gnu::noinline]] bool looked_at(D const& device, KernelCall const& c, std::size_t i, Results& to,
+                                 std::size_t& sparse) {
+    Value& v = *c.in[i];
+    if (v.is<LoDTensor<T, D>>()) {
+        auto const& x = v.get<LoDTensor<T, D>>();
+        check_input(device, x);
+        if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
+    } else if (v.is<SelectedRows<T, D>>()) {
+        check_input(device, v.get<SelectedRows<T, D>>());
+        sparse |= std::size_t{1} << i;
     } else {
-        auto const run = [&] {
-            return call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
-        };
-        if constexpr (std::is_void_v<decltype(run())>) {
-            run();
-        } else {
-            to.store_all(run());
-        }
+        return false;
+    }
+    return true;
+}
+
+/// Runs the kernel for values of types V... and stores its results. Returns whether there is one.
+template <class Op, class D, class... V, std::size_t... i>
+bool run_held(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<V...>,
+              std::index_sequence<i...>) {
+    if constexpr (level_mask<Op, D, V...>() == no_mask) {
+        return false;
+    } else if constexpr (std::is_void_v<decltype(call<Op>(device, attributes, std::declval<V&>()...))>) {
+        call<Op>(device, attributes, to.in[i]->template get<V>()...);
+        return true;
+    } else {
+        to.store_all(call<Op>(device, attributes, to.in[i]->template get<V>()...));
         return true;
     }
+}
+
+/// The same if bit i of `sparse` is set where input i is row-sparse.
+template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
+bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
+               std::index_sequence<i...> indices) {
+    return run_held<Op>(device, to, attributes, type_list<held_t<T, D, ((sparse >> i) & 1) != 0>...>{}, indices);
+}
+
+/// run_kinds with one row-sparse input.
+template <class Op, class D, class... T, std::size_t... k>
+bool run_one_sparse(D const& device, Results const& to, attributes_of<Op> const& attributes, std::size_t sparse,
+                    type_list<T...> types, std::index_sequence<k...> indices) {
+    return ((sparse == std::size_t{1} << k &&
+             run_kinds<Op, D, std::size_t{1} << k>(device, to, attributes, types, indices)) ||
+            ...);
 }
 
 /// Runs an optimizer on the rows of a parameter that is a SelectedRows, with the states of those rows and a row-sparse
@@ -99,23 +130,10 @@ void run_fixed(KernelCall const& c) {
     D const& d = c.exec.get<D>();
     auto const& a = attributes_for<Op>(c.attributes);
     Results to{c.in, c.out};
-    std::size_t sparse = 0, i = 0;
-    bool known = true;
-    [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (c.in[i]->template is<LoDTensor<V, D>>()) {
-            auto const& x = c.in[i]->template get<LoDTensor<V, D>>();
-            check_input(d, x);
-            if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
-        } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
-            check_input(d, c.in[i]->template get<SelectedRows<V, D>>());
-            sparse |= std::size_t{1} << i;
-        } else {
-            known = false;
-        }
-        ++i;
-    };
-    (look(std::type_identity<T>{}), ...);
-    bool done = false;
+    std::size_t sparse = 0;
+    [[maybe_unused]] std::size_t i = 0;
+    bool known = true, done = false;
+    ((known = looked_at<T>(d, c, i++, to, sparse) && known), ...);
     if (known) {
         // Supported: all dense, all row-sparse, or exactly one row-sparse.
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
@@ -123,14 +141,8 @@ void run_fixed(KernelCall const& c) {
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
         if constexpr (requires { typename Op::updates; })
             done = done || (sparse == (1 | (all + 1) / 2) && run_on_rows<Op, D, T...>(c));
-        if constexpr (sizeof...(T) > 1) {
-            [&]<std::size_t... k>(std::index_sequence<k...>) {
-                ((done = done || (sparse == std::size_t{1} << k &&
-                                  run_kinds<Op, D, std::size_t{1} << k>(d, to, a, type_list<T...>{}, indices))),
-                 ...);
-            }
-            (indices);
-        }
+        if constexpr (sizeof...(T) > 1)
+            done = done || run_one_sparse<Op, D>(d, to, a, sparse, type_list<T...>{}, indices);
     }
     if constexpr (std::is_same_v<D, Cpu> && requires { Op::reads_stores; })
         done = done || run_on_store<Op>(d, to, a, type_list<T...>{}, std::make_index_sequence<sizeof...(T) - 1>{});
@@ -149,15 +161,15 @@ template <std::size_t i, class... T>
 using element_at = std::tuple_element_t<(i < sizeof...(T) ? i : 0), std::tuple<T...>>;
 
 /// Whether the operator takes any number of values with their levels, and possibly more values in other slots.
+template <class Op, class D, class Indices, class... T>
+inline constexpr bool takes_batches_at = false;
+template <class Op, class D, std::size_t... i, class First, class... T>
+inline constexpr bool takes_batches_at<Op, D, std::index_sequence<i...>, First, T...> =
+    takes<Op, D, std::vector<LoDTensor<First, D>>, LoDTensor<element_at<i + 1, First, T...>, D>...>;
 template <class Op, class D, class... T>
-inline constexpr bool takes_batches = []<std::size_t... i>(std::index_sequence<i...>) {
-    if constexpr (sizeof...(T) == 0 || Op::inputs::size == 0) {
-        return false;
-    } else {
-        return takes<Op, D, std::vector<LoDTensor<element_at<0, T...>, D>>, LoDTensor<element_at<i + 1, T...>, D>...>;
-    }
-}
-(std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>{});
+inline constexpr bool takes_batches =
+    Op::inputs::size != 0 &&
+    takes_batches_at<Op, D, std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>, T...>;
 
 /// Whether the operator's first slot holds any number of values. Slots with one value each may follow; one, unless the
 /// operator takes values with their levels.
@@ -166,7 +178,9 @@ inline constexpr bool is_variadic = takes_batches<Op, D, T...>;
 template <class Op, class D, class T, class... More>
 inline constexpr bool is_variadic<Op, D, T, More...> = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (takes_batches<Op, D, T, More...>) {
+    if constexpr (has_declaration<Op> && Op::inputs::size == 1 && !takes_list<Op>) {
+        return false;
+    } else if constexpr (takes_batches<Op, D, T, More...>) {
         return true;
     } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||

@@ -43,6 +43,24 @@ concept has_normal = requires(VarSpec const& x, attributes_of<Op> const& attribu
     Op::normal(x, attributes);
 };
 
+[[gnu::noinline]] inline std::vector<VarSpec> specs_in(std::span<VarSpec const> specs) {
+    return {specs.begin(), specs.end()};
+}
+
+/// The functions of an op_kernel where they do not depend on attributes. Most operators share one of few.
+template <bool rows>
+bool same_row_output(AttributesRef, std::size_t) {
+    return rows;
+}
+template <bool sums_rows, bool row_wise, Linearity linearity>
+RowTraits same_row_traits(AttributesRef) {
+    return {sums_rows, row_wise, linearity};
+}
+template <unsigned rows>
+unsigned same_row_inputs(std::span<VarSpec const>, AttributesRef) {
+    return rows;
+}
+
 /// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
 /// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
@@ -57,32 +75,18 @@ struct untyped_functions {
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
         auto const& a = attributes_for<Op>(attributes);
-        auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
-            if constexpr (!variadic) {
-                return infer_of<Op>(a, in[i]...);
-            } else {
-                std::size_t const many = in.size() - sizeof...(i);
-                return infer_of<Op>(a, in.first(many), in[many + i]...);
-            }
-        }
-        (std::make_index_sequence<Op::inputs::size - variadic>{});
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
-            return {result};
+        auto result = infer_at(a, in, std::make_index_sequence<Op::inputs::size - variadic>{});
+        if constexpr (std::is_same_v<decltype(result), VarSpec>) {
+            return specs_in({&result, 1});
+        } else if constexpr (std::is_same_v<decltype(result), std::vector<VarSpec>>) {
+            return result;
         } else {
-            return {result.begin(), result.end()};
+            return specs_in(result);
         }
     }
 
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
-        auto const& a = attributes_for<Op>(attributes);
-        return [&]<std::size_t... i>(std::index_sequence<i...>) {
-            if constexpr (variadic) {
-                return row_inputs_of<Op>(a, in);
-            } else {
-                return row_inputs_of<Op>(a, in[i]...);
-            }
-        }
-        (std::make_index_sequence<Op::inputs::size>{});
+        return row_inputs_at(attributes_for<Op>(attributes), in, std::make_index_sequence<Op::inputs::size>{});
     }
 
     static bool row_output(AttributesRef attributes, std::size_t) {
@@ -98,6 +102,25 @@ struct untyped_functions {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));
         }
         return owned(std::move(given));
+    }
+
+private:
+    template <std::size_t... i>
+    static auto infer_at(attributes_of<Op> const& a, std::span<VarSpec const> in, std::index_sequence<i...>) {
+        if constexpr (!variadic) {
+            return infer_of<Op>(a, in[i]...);
+        } else {
+            std::size_t const many = in.size() - sizeof...(i);
+            return infer_of<Op>(a, in.first(many), in[many + i]...);
+        }
+    }
+    template <std::size_t... i>
+    static unsigned row_inputs_at(attributes_of<Op> const& a, std::span<VarSpec const> in, std::index_sequence<i...>) {
+        if constexpr (variadic) {
+            return row_inputs_of<Op>(a, in);
+        } else {
+            return row_inputs_of<Op>(a, in[i]...);
+        }
     }
 #endif
 };

@@ -35,7 +35,7 @@ struct Results {
     Lod const* lod = nullptr;
 
     template <class T, class D>
-    void store(std::size_t i, Tensor<T, D>&& x) const {
+    [[gnu::noinline]] void store(std::size_t i, Tensor<T, D>&& x) const {
         bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
         out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
     }

@@ -24,12 +24,20 @@ struct BroadcastRows {
     std::size_t rows = 1, width = 1;
 };
 
-/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
-template <std::size_t n, class Shape, class Dims>
-BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+/// The dims of n tensors and of their result.
+template <std::size_t n>
+struct BroadcastShapes {
+    std::size_t rank;
+    std::size_t dims[n][8], result[8];
+};
+
+template <std::size_t n>
+[[gnu::noinline]] BroadcastRows<n> broadcast_rows(BroadcastShapes<n> const& shapes) {
     BroadcastRows<n> b;
+    auto const& result = shapes.result;
+    auto const dims = [&](std::size_t k, std::size_t i) { return shapes.dims[k][i]; };
     auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
-    std::size_t inner = result.size();  // the first of the dims in a row
+    std::size_t inner = shapes.rank;  // the first of the dims in a row
     for (bool first = true; inner > 0; --inner) {
         if (result[inner - 1] == 1) continue;
         bool fits = true;
@@ -44,13 +52,23 @@ BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
     for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
     for (std::size_t k = 0; k < n; ++k) {
         std::size_t step = 1;
-        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
+        for (std::size_t i = 0; i < shapes.rank; ++i) step *= dims(k, i);
         for (std::size_t i = 0; i < inner; ++i) {
             step /= dims(k, i);
             b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
         }
     }
     return b;
+}
+/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
+template <std::size_t n, class Shape, class Dims>
+BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+    BroadcastShapes<n> shapes{result.size(), {}, {}};
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        shapes.result[i] = result[i];
+        for (std::size_t k = 0; k < n; ++k) shapes.dims[k][i] = dims(k, i);
+    }
+    return broadcast_rows(shapes);
 }
 
 /// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.

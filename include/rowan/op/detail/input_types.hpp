@@ -117,11 +117,10 @@ inline constexpr bool has_elements_of = takes_elements<Op, E> &&
 
 /// Whether the compiled library has kernels of the operator.
 template <class Op>
-inline constexpr bool is_compiled = [] {
-    using Of = declaration_of<Op>;
-    if constexpr (requires { Of::compiled; }) return Of::compiled;
-    return is_builtin<Op>;
-}();
+inline constexpr bool is_compiled = is_builtin<Op>;
+template <class Op>
+requires requires { declaration_of<Op>::compiled; }
+inline constexpr bool is_compiled<Op> = declaration_of<Op>::compiled;
 
 /// Whether the compiled library has the kernel of the operator for inputs with elements of T...
 template <class Op, class... T>

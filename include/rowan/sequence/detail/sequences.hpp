@@ -98,9 +98,11 @@ template <class F>
 void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
     std::size_t const n = offsets.size() - 1;
     std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
-    bool const serial = threads_for(exec, elements) == 1;
-    if (width == 0) return;
-    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+    if (width == 0) {
+        thread_count(exec);
+    } else {
+        parallel_work(exec, elements, n, n / std::max<std::size_t>(elements >> 15, 1), f);
+    }
 }
 
 /// Writes `times` consecutive copies of `size` elements.
