@@ -113,6 +113,10 @@
 ///
 /// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
 /// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.
+///
+/// After them, ROWAN_RARE marks what runs once for a net, a file or an error: the compiler makes its code small, which
+/// takes less time.
+#define ROWAN_RARE __attribute__((cold))
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
@@ -452,64 +456,67 @@ public:
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
     : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
                  reason) {}
 
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                      std::string const& reason)
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
+                                                 std::string const& reason)
     : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
 
-ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
+ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(std::string field, std::size_t position) const {
     return IndexError(std::move(field), position, value_, bound_, reason_);
 }
 
-ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
-                                      std::string reason)
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
+                                                 std::int64_t bound, std::string reason)
     : Error(field +
             (position == no_position ? std::string(" ")
                                      : std::string("[").append(std::to_string(position)).append("] ")) +
             reason),
       field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
 
-ROWAN_FUNCTION std::string IndexError::outside(std::string const& value, std::string const& bound) {
+ROWAN_FUNCTION ROWAN_RARE std::string IndexError::outside(std::string const& value, std::string const& bound) {
     return text(value, "is not in [0, " + bound + ")");
 }
 
-ROWAN_FUNCTION std::string IndexError::text(std::string const& value, std::string const& reason) {
+ROWAN_FUNCTION ROWAN_RARE std::string IndexError::text(std::string const& value, std::string const& reason) {
     return std::string("= ").append(value).append(" ").append(reason);
 }
 
-ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
+ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
     : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
       expected_(std::move(expected)) {}
 
-ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string expected)
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string expected)
     : ValueError(std::move(field), value, text(value), std::move(expected)) {}
 
-ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string const& text, std::string expected)
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
+                                                 std::string expected)
     : Error(field + " is " + text + ", expected " + expected), field_(std::move(field)), expected_(std::move(expected)),
       value_(value) {}
 
-ROWAN_FUNCTION std::string ValueError::text(double value) {
+ROWAN_FUNCTION ROWAN_RARE std::string ValueError::text(double value) {
     char shortest[32];
     return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
 }
 
-ROWAN_FUNCTION LodError::LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
+ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
+                                             std::string reason)
     : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " +
             reason),
       reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
 
-ROWAN_FUNCTION TypeError::TypeError(std::string field, std::string actual, std::string expected)
+ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(std::string field, std::string actual, std::string expected)
     : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
       expected_(std::move(expected)) {}
 
-ROWAN_FUNCTION FormatError::FormatError(std::uint64_t offset, std::string field, std::string const& reason)
+ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, std::string field, std::string const& reason)
     : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {
 }
 
-ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, std::string const& reason, int code)
+ROWAN_FUNCTION ROWAN_RARE IoError::IoError(std::string const& operation, std::string path, std::string const& reason,
+                                           int code)
     : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
 
 }  // namespace rowan::inline v0
@@ -2716,10 +2723,18 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 namespace detail {
 
+/// parallel_work of call(f, begin, end).
+void run_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain,
+              void (*call)(void* f, std::size_t begin, std::size_t end), void* f);
+
 /// parallel_for, on one thread if there is too little work on `elements` elements for two.
 template <class F>
 void parallel_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain, F&& f) {
-    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain, f);
+    static_assert(range_callback<F>, "rowan: the callback must take two std::size_t, begin and end");
+    run_work(
+        exec, elements, n, grain,
+        [](void* g, std::size_t begin, std::size_t end) { (*static_cast<std::remove_reference_t<F>*>(g))(begin, end); },
+        const_cast<void*>(static_cast<void const*>(std::addressof(f))));
 }
 
 }  // namespace detail
@@ -3010,6 +3025,12 @@ inline void* Helpers::run(void* argument) {
         me.state.store(Helper::free, std::memory_order_release);
         me.state.notify_one();
     }
+}
+
+ROWAN_FUNCTION void run_work(Cpu exec, std::size_t elements, std::size_t n, std::size_t grain,
+                             void (*call)(void*, std::size_t, std::size_t), void* f) {
+    parallel_for(exec, n, threads_for(exec, elements) == 1 ? n : grain,
+                 [=](std::size_t begin, std::size_t end) { call(f, begin, end); });
 }
 
 ROWAN_FUNCTION void prepare_helpers() { process_helpers(); }
@@ -4407,8 +4428,8 @@ ROWAN_IF_CALLED void sum_dense(Cpu exec, ElementSums const& type, std::size_t el
                                std::byte* out);
 
 /// The sum of pieces that ascend by key, those of one node: of `ends`, those of whole_nodes, or of all.
-DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
-                       std::span<std::int64_t const> ends = {});
+ROWAN_IF_CALLED DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                                       std::span<std::int64_t const> ends = {});
 
 /// Adds up what a rank may: as for RowPieces.
 ROWAN_IF_CALLED DensePieces node_pieces(Cpu exec, ElementSums const& type, std::vector<DensePieces>&& parts,
@@ -4496,8 +4517,8 @@ ROWAN_CALLED_FUNCTION void sum_dense(Cpu exec, ElementSums const& type, std::siz
     });
 }
 
-ROWAN_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
-                                      std::span<std::int64_t const> ends) {
+ROWAN_CALLED_FUNCTION DensePieces sum_pieces(Cpu exec, ElementSums const& type, std::span<DensePieces const> in,
+                                             std::span<std::int64_t const> ends) {
     DensePieces out;
     out.elements = in[0].elements;
     out.element_bytes = in[0].element_bytes;
@@ -4601,7 +4622,7 @@ ROWAN_IF_CALLED Difference first_difference(std::string_view first, std::string_
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t hash_of(std::span<std::byte const> bytes) {
     std::uint64_t hash = bytes.size();
     while (!bytes.empty()) {
         std::uint64_t word = 0;
@@ -4614,21 +4635,21 @@ ROWAN_CALLED_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
     return static_cast<std::int64_t>(hash);
 }
 
-ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::string_view value) {
     for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
 }
 
-ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, double value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, double value) {
     std::array<char, 32> digits{};
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     add(name, std::string_view(digits.data(), end));
 }
 
-ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, bool value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, bool value) {
     add(name, std::string_view(value ? "true" : "false"));
 }
 
-ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::int64_t value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::int64_t value) {
     add(name, std::string_view(std::to_string(value)));
 }
 
@@ -4641,14 +4662,16 @@ ROWAN_IF_CALLED inline std::pair<std::string_view, std::string_view> next_value(
     return {line.substr(0, tab), line.substr(tab + 1)};
 }
 
-ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& values) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, NamedValues const& values) {
     for (std::string_view rest = values.text_; !rest.empty();) {
         auto const [inner, value] = next_value(rest);
         add(std::string(name).append(inner), value);
     }
 }
 
-ROWAN_CALLED_FUNCTION std::int64_t NamedValues::hash() const { return hash_of(std::as_bytes(std::span(text_))); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t NamedValues::hash() const {
+    return hash_of(std::as_bytes(std::span(text_)));
+}
 
 /// The value of a name in a text of NamedValues, or "missing".
 inline constexpr std::string_view missing_value = "missing";
@@ -4660,7 +4683,7 @@ ROWAN_IF_CALLED inline std::string_view value_of(std::string_view text, std::str
     return missing_value;
 }
 
-ROWAN_CALLED_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Difference first_difference(std::string_view first, std::string_view other) {
     for (auto a = first, b = other; !a.empty() || !b.empty();) {
         bool const a_ends = a.empty(), b_ends = b.empty();
         auto const [name, value] = next_value(a);
@@ -5174,7 +5197,7 @@ namespace rowan::inline v0::detail {
 template <class... T>
 inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
 
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+ROWAN_FUNCTION ROWAN_RARE std::string dtype_text(std::int32_t wire) {
     for (auto const& [number, name] :
          dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
         if (number == wire) return std::string(name);
@@ -6995,11 +7018,56 @@ struct TableParts {
     }
 };
 
+/// A RowJob, of any types.
+struct AnyRowJob {
+    void const* job;
+    std::size_t lines;
+    void (*call)(void const*, std::size_t, std::size_t, std::size_t, std::size_t, LookupOrder const&);
+
+    template <class Job>
+    explicit AnyRowJob(Job const& job)
+        : job(&job), lines(job.lines()), call([](void const* any, std::size_t g, std::size_t groups, std::size_t begin,
+                                                 std::size_t end, LookupOrder const& pair) {
+              static_cast<Job const*>(any)->run(g, groups, begin, end, pair);
+          }) {}
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, LookupOrder const& pair) const {
+        call(job, g, groups, begin, end, pair);
+    }
+};
+
 /// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
 /// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
 /// with too many lookups for one thread are divided by columns.
-template <class Job, class List>
-void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, TableParts const& parts) {
+ROWAN_IF_CALLED void run_by_parts(int threads, AnyRowJob const& job, Ids<> const& ids, TableParts const& parts);
+
+/// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
+/// element of the table are in input order and on one thread at a time. If each thread gets at least 256 bytes of a
+/// row, the columns are divided among the threads, which needs no partition and balances any distribution of ids.
+/// Narrower rows are handled by run_by_parts.
+template <class T, class U, class Formula>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
+    int const threads = threads_for(exec, src.size());
+    RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
+    if (src.size() == 0) return;
+    if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+        TableParts const parts(table.shape()[0], job.width * sizeof(T));
+        return run_by_parts(threads, AnyRowJob(job), ids, parts);
+    }
+    team(threads, [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), {ids}); });
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/detail/owned_rows_inl.hpp: definitions of rowan/sparse/detail/owned_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <atomic>
+
+namespace rowan::inline v0::detail {
+
+template <class List>
+void run_by_parts(int threads, AnyRowJob const& job, Ids<> const& ids, List list, TableParts const& parts) {
     std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
     Buckets buckets(parts.buckets(), threads);
     auto const& starts = buckets.starts;
@@ -7023,7 +7091,7 @@ void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, Tabl
                 if (last > first && starts[last] - starts[last - 1] > popular) --last;
                 job.run(0, 1, starts[first], starts[last], pair);
             }
-            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
+            std::size_t const groups = std::clamp<std::size_t>(job.lines / 2, 1, size);
             std::size_t turn = 0;
             for (std::size_t b = 0; b < parts.buckets(); ++b) {
                 if (starts[b + 1] - starts[b] <= popular) continue;
@@ -7035,24 +7103,13 @@ void run_by_parts(int threads, Job const& job, Ids<> const& ids, List list, Tabl
     }
 }
 
-/// Calls formula(from, to) for the elements of source row i and of table row ids[i], for all rows i. The calls for an
-/// element of the table are in input order and on one thread at a time. If each thread gets at least 256 bytes of a
-/// row, the columns are divided among the threads, which needs no partition and balances any distribution of ids.
-/// Narrower rows are handled by run_by_parts.
-template <class T, class U, class Formula>
-void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
-    int const threads = threads_for(exec, src.size());
-    RowJob<T, U, Formula> const job{src.data(), table.data(), src.row_size(), formula};
-    if (src.size() == 0) return;
-    if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
-        TableParts const parts(table.shape()[0], job.width * sizeof(T));
-        ids.visit([&](auto list) { run_by_parts(threads, job, ids, list, parts); });
-        return;
-    }
-    team(threads, [&](std::size_t t) { job.run(t, static_cast<std::size_t>(threads), 0, ids.size(), {ids}); });
+ROWAN_CALLED_FUNCTION void run_by_parts(int threads, AnyRowJob const& job, Ids<> const& ids, TableParts const& parts) {
+    ids.visit([&](auto list) { run_by_parts(threads, job, ids, list, parts); });
 }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
 
@@ -8474,6 +8531,23 @@ public:
         : AnyRef(attributes) {}
 };
 
+class Attributes;
+
+namespace detail {
+
+/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
+/// every layer calls.
+template <class A>
+Attributes owned(A attributes);
+Attributes owned(no_attributes none);
+
+/// Owns an object of any type, by a std::shared_ptr whose code is the same for all types.
+[[gnu::noinline]] inline std::shared_ptr<void const> owner_of(void const* object, void (*destroy)(void const*)) {
+    return {object, destroy};
+}
+
+}  // namespace detail
+
 /// The attributes of an operator, which share their owner; may be none.
 class Attributes : public AttributesRef {
 public:
@@ -8483,18 +8557,22 @@ public:
     Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
 
 private:
+    template <class A>
+    friend Attributes detail::owned(A attributes);
+
+    Attributes(AttributesRef const& attributes, std::shared_ptr<void const> owner) noexcept
+        : AttributesRef(attributes), owner_(std::move(owner)) {}
+
     std::shared_ptr<void const> owner_;
 };
 
 namespace detail {
 
-/// Attributes as operators own them. Those of operators that have none are made by a function of their own, which
-/// every layer calls.
 template <class A>
 Attributes owned(A attributes) {
-    return std::make_shared<A const>(std::move(attributes));
+    auto const* const made = new A(std::move(attributes));
+    return {AttributesRef(*made), owner_of(made, [](void const* a) { delete static_cast<A const*>(a); })};
 }
-Attributes owned(no_attributes none);
 
 }  // namespace detail
 
@@ -8680,7 +8758,7 @@ struct kind_name<TensorArray<T, D>> {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string kind_text(VarSpec const& spec) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
                              : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
@@ -9660,6 +9738,9 @@ namespace detail {
 template <class V>
 struct CanHoldValues;
 
+class RowBlocks;
+struct RowFunctions;
+
 template <class V, class... Known>
 inline constexpr bool is_one_of = (std::is_same_v<V, Known> || ...);
 
@@ -9792,28 +9873,22 @@ public:
     /// An alias of parts [begin, end).
     /// errors   TypeError if it is not a LoDTensor; IndexError unless begin <= end <= count()
     /// cost     O(1), and a copy of the levels if there are any
-    Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
+    ROWAN_IF_CALLED Value slice(std::size_t begin, std::size_t end) const;
     /// Part i of the result is a copy of part from[i].
     /// requires   from[i] in [0, count()), which is not checked
     /// errors   TypeError if it is not a LoDTensor
     /// cost     one read and one write of every row of the result
-    Value gather(AnyExec exec, std::span<std::int64_t const> from) const { return held().gather(exec, from); }
+    ROWAN_IF_CALLED Value gather(AnyExec exec, std::span<std::int64_t const> from) const;
     /// The parts of all values, concatenated.
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row
-    static Value concat(AnyExec exec, std::span<Value* const> values) {
-        if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().concat(exec, values);
-    }
+    ROWAN_IF_CALLED static Value concat(AnyExec exec, std::span<Value* const> values);
     /// Part i of values[k] becomes part to[k][i] of the result.
     /// requires   `to` contains the index of every part of the result exactly once, which is not checked
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row; two of each with levels
-    static Value scatter(AnyExec exec, std::span<Value* const> values,
-                         std::span<std::span<std::int64_t const> const> to) {
-        if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().scatter(exec, values, to);
-    }
+    ROWAN_IF_CALLED static Value scatter(AnyExec exec, std::span<Value* const> values,
+                                         std::span<std::span<std::int64_t const> const> to);
 
     /// The element type, dims and bytes of a LoDTensor.
     struct Elements {
@@ -9855,6 +9930,16 @@ private:
         return v;
     }
 
+    /// The elements of a LoDTensor, of any type, on a device of which `device` has the functions.
+    struct Rows {
+        using Shape = Tensor<float>::shape_type;
+        Shape shape;
+        std::size_t bytes;  // of a row
+        void* data;
+        detail::RowFunctions const* device;
+    };
+    ROWAN_IF_CALLED static detail::RowBlocks blocks_of(AnyExec exec, std::span<Value* const> values);
+
     struct Base {
         explicit Base(detail::TypeTag const* identity) : type(identity) {}
         virtual ~Base() = default;
@@ -9875,12 +9960,9 @@ private:
         virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
-        virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
-        virtual Value gather(AnyExec, std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(AnyExec, std::span<Value* const>) const { no_rows(); }
-        virtual Value scatter(AnyExec, std::span<Value* const>, std::span<std::span<std::int64_t const> const>) const {
-            no_rows();
-        }
+        virtual Rows tensor(AnyExec) const { no_rows(); }
+        virtual Value alike(AnyExec, Rows::Shape const&, Lod) const { no_rows(); }
+        virtual Value part(std::size_t, std::size_t, Lod) const { no_rows(); }
         virtual Elements elements() const { no_rows(); }
         virtual Value on_host() const { no_rows(); }
         virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
@@ -9900,8 +9982,12 @@ private:
 
     template <class V>
     Held<V>& holder() const {
-        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
+        if (!is<V>()) is_no(&detail::kind_name<V>::text);
         return static_cast<Held<V>&>(*holder_);
+    }
+
+    [[noreturn, gnu::noinline]] void is_no(std::string (*expected)()) const {
+        throw TypeError("the value", kind(), expected());
     }
 
     Base& held() const {
@@ -10009,6 +10095,46 @@ ROWAN_TEMPLATE(void set_numbers<Cpu>(Value&, AnyExec, std::span<std::int64_t con
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/detail/joined_rows.hpp: RowFunctions, how a device copies the rows of values, whose type it need not know.
+
+namespace rowan::inline v0::detail {
+
+template <class D>
+void take_any(AnyExec any, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to) {
+    D const& exec = any.get<D>();
+    OnDevice<std::int64_t, D> const index(exec, std::span(rows, n));
+    RowCopies<D>::take(exec, n, bytes, from, index.data(), to);
+}
+template <class D>
+void put_any(AnyExec any, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to) {
+    D const& exec = any.get<D>();
+    OnDevice<std::int64_t, D> const index(exec, std::span(rows, n));
+    RowCopies<D>::put(exec, n, bytes, from, index.data(), to);
+}
+template <class D>
+void join_any(AnyExec any, std::span<std::int64_t const> starts, std::size_t bytes, void const* const* from, void* to) {
+    copy_blocks(any.get<D>(), starts, bytes, BlocksAt{from},
+                PlacesOfRows<std::byte>{static_cast<std::byte*>(to), starts.data(), bytes});
+}
+
+/// Copies of rows of so many bytes on a device. Numbers of rows are in host memory.
+struct RowFunctions {
+    /// to[i] = from[rows[i]], i < n
+    void (*take)(AnyExec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to);
+    /// to[rows[i]] = from[i], i < n
+    void (*put)(AnyExec, std::size_t n, std::size_t bytes, void const* from, std::int64_t const* rows, void* to);
+    /// Rows [starts[i], starts[i + 1]) of `to` are those from from[i] on.
+    void (*join)(AnyExec, std::span<std::int64_t const> starts, std::size_t bytes, void const* const* from, void* to);
+};
+template <class D>
+inline constexpr RowFunctions row_functions{&take_any<D>, &put_any<D>, &join_any<D>};
+
+ROWAN_TEMPLATE(void take_any<Cpu>(AnyExec, std::size_t, std::size_t, void const*, std::int64_t const*, void*))
+ROWAN_TEMPLATE(void put_any<Cpu>(AnyExec, std::size_t, std::size_t, void const*, std::int64_t const*, void*))
+ROWAN_TEMPLATE(void join_any<Cpu>(AnyExec, std::span<std::int64_t const>, std::size_t, void const* const*, void*))
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/detail/row_blocks.hpp: RowBlocks, the rows of several tensors, which are joined in one.
 
 namespace rowan::inline v0::detail {
@@ -10032,6 +10158,7 @@ public:
 
     Shape const& shape() const noexcept { return shape_; }                     ///< of all rows; of rank 0 if none
     std::span<std::int64_t const> starts() const noexcept { return starts_; }  ///< of the blocks, and the end
+    void const* const* data() const noexcept { return data_.data(); }          ///< where each block begins
 
     /// All rows as a tensor, whose element type is that of the blocks.
     template <class T, class D>
@@ -10068,83 +10195,6 @@ ROWAN_FUNCTION void RowBlocks::add(char const* field, Shape const& shape, void c
     starts_.push_back(checked_add(name_, starts_.back(), static_cast<std::int64_t>(shape[0])));
     shape_[0] = static_cast<std::size_t>(starts_.back());
     data_.push_back(data);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
-
-namespace rowan::inline v0::detail {
-
-/// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
-/// errors   ShapeError if the lists do not have n parts in all
-ROWAN_IF_CALLED std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
-
-/// Row i of the result is row from[i] of x.
-template <class T, class D>
-Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
-    check_usable(exec, x);
-    auto shape = x.shape();
-    shape[0] = from.size();
-    auto out = new_tensor<T>(exec, shape);
-    OnDevice<std::int64_t, D> const index(exec, from);
-    take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
-    return out;
-}
-
-/// The rows of the n tensors at(k), k in [0, n).
-/// errors   ShapeError if a tensor has rank 0, or trailing dims differ
-template <class At>
-RowBlocks blocks_of(std::size_t n, At const& at) {
-    RowBlocks rows("rows of the values", n);
-    for (std::size_t k = 0; k < n; ++k) rows.add("value", at(k).shape(), at(k).data());
-    return rows;
-}
-
-/// The rows of the n tensors at(k), concatenated.
-template <class T, class D, class At>
-Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
-    for (std::size_t k = 0; k < n; ++k) check_usable(exec, at(k));
-    return blocks_of(n, at).template joined<T>(exec);
-}
-
-/// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
-/// errors   ShapeError if the number of rows of at(k) differs from the size of to[k]
-template <class T, class D, class At>
-Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
-                            std::span<std::span<std::int64_t const> const> to) {
-    auto all = new_tensor<T>(exec, blocks_of(n, at).shape());
-    for (std::size_t k = 0; k < n; ++k) {
-        check_usable(exec, at(k));
-        check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
-        OnDevice<std::int64_t, D> const index(exec, to[k]);
-        put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
-    }
-    return all;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/joined_rows_inl.hpp: definitions of rowan/graph/detail/joined_rows.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to,
-                                                           std::size_t n) {
-    std::size_t targets = 0;
-    for (auto const& list : to) targets += list.size();
-    if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));
-    std::vector<std::int64_t> from(n);
-    std::int64_t i = 0;
-    for (auto const& list : to) {
-        for (std::int64_t const target : list) from[static_cast<std::size_t>(target)] = i++;
-    }
-    return from;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -10315,9 +10365,11 @@ template <class F>
 void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
     std::size_t const n = offsets.size() - 1;
     std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
-    bool const serial = threads_for(exec, elements) == 1;
-    if (width == 0) return;
-    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+    if (width == 0) {
+        thread_count(exec);
+    } else {
+        parallel_work(exec, elements, n, n / std::max<std::size_t>(elements >> 15, 1), f);
+    }
 }
 
 /// Writes `times` consecutive copies of `size` elements.
@@ -10414,154 +10466,6 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sorted_ids(Ids<> const& ids) {
 
 #endif
 
-// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Throws ShapeError unless lod has no levels or so many.
-void check_same_levels(Lod const& lod, std::size_t levels);
-
-/// append_lengths, of as many levels.
-Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more);
-
-}  // namespace detail
-
-/// Appends sequences, given by their lengths, to each level. If lod has no levels, the result has only the new ones.
-/// errors   ShapeError if the number of levels differs or a list of lengths is a tensor whose rank is not 1; LodError
-///          as in Lod::from_lengths
-/// cost     O(offsets of the result)
-template <detail::id_lists R>
-Lod append_lengths(Lod const& lod, R const& more) {
-    detail::check_same_levels(lod, std::ranges::size(more));
-    detail::LevelLists const lists(more);
-    return detail::with_more_lengths(lod, {lists.lists.data(), lists.count});
-}
-inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
-    detail::check_same_levels(lod, more.size());
-    return detail::with_more_lengths(lod, {more.begin(), more.size()});
-}
-
-/// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
-/// the last batch also takes the remainder. The batches alias the rows of x.
-/// shapes   x of m sequences, or rows -> min(count, m) batches
-/// errors   ShapeError if count is less than 1
-/// cost     O(offsets of x), no rows copied
-template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
-std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
-    x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("count", std::to_string(count), "at least 1");
-    std::size_t const size = x.size();
-    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
-    std::vector<LoDTensor<T, Device>> batches;
-    batches.reserve(parts);
-    for (std::size_t k = 0; k < parts; ++k) {
-        std::size_t const begin = size / parts * k;
-        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
-        batches.push_back(x.slice(begin, end));
-    }
-    return batches;
-}
-
-/// Splits x into batches of sizes[k] first-level sequences (rows if x has no levels), which alias the rows of x. This
-/// is the adjoint of merge_batches if the sizes are those of the merged batches. Sizes in device memory are copied to
-/// the host, which synchronizes.
-/// shapes   sizes [parts] -> as many batches
-/// errors   IndexError if a size is negative or exceeds what is left; ShapeError if sizes are not a flat list or do not
-///          add up to x.size()
-/// cost     O(offsets of x), no rows copied
-template <class T, class Device>
-std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
-    x.check();
-    detail::HostIds<Device> const on_host(x.value().device(), sizes);
-    Ids<> const& counts = on_host;
-    detail::check_list("sizes", counts);
-    std::size_t const size = x.size();
-    std::vector<LoDTensor<T, Device>> batches;
-    batches.reserve(counts.size());
-    std::size_t begin = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-        auto const left = static_cast<std::int64_t>(size - begin);
-        detail::check_at_most("sizes", counts, k, left);
-        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
-        batches.push_back(x.slice(begin, end));
-        begin = end;
-    }
-    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
-    return batches;
-}
-
-/// Concatenates batches: the sequences of the first, then those of the second, and so on.
-/// shapes   batches of n_i rows -> one of Σ n_i
-/// errors   ShapeError if there are no batches, the numbers of levels or trailing dims differ, or there are more than
-///          2^63 - 1 rows
-/// cost     one read and one write of every row
-template <class T, device D>
-LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
-    if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
-    std::size_t const levels = batches[0].lod().levels();
-    std::vector<Lod> lods;
-    detail::RowBlocks rows("rows of the batches", batches.size());
-    for (std::size_t k = 0; k < batches.size(); ++k) {
-        std::string const name = detail::element_name("batches", k);
-        batches[k].check();
-        detail::check_usable(exec, batches[k].value());
-        if (batches[k].lod().levels() != levels) {
-            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
-                             std::to_string(levels));
-        }
-        rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
-        lods.push_back(batches[k].lod());
-    }
-    return {rows.joined<T>(exec), detail::join_lods(lods)};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(detail::device_of_first<LoDTensor<T, Device>>(batches), batches);
-}
-template <class T, class Device>
-LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
-    return merge_batches(std::span<LoDTensor<T, Device> const>(batches));
-}
-template <class T, device D>
-LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
-    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/batches_inl.hpp: definitions of rowan/sequence/batches.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <string>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
-    if (!lod.empty() && levels != lod.levels())
-        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
-}
-
-ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {
-    if (lod.empty()) check_level_count(more.size());
-    std::vector<std::vector<std::int64_t>> lengths;
-    for (std::size_t l = 0; l < more.size(); ++l) {
-        check_list(element_name(lod.empty() ? "lod" : "lengths", l), more[l]);
-        auto& all = lengths.emplace_back();
-        if (!lod.empty()) all = lod.lengths(l);
-        for (std::size_t i = 0; i < more[l].size(); ++i) all.push_back(more[l][i]);
-    }
-    return levels_of_lengths(lengths);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/sequence/detail/take_sequences.hpp: take_sequences, which gathers rows or whole sequences of a batch.
 
 namespace rowan::inline v0::detail {
@@ -10632,6 +10536,120 @@ ROWAN_CALLED_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<
 }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/detail/joined_rows_inl.hpp: Value's slices, and gathering, concatenating and scattering of rows.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// For each of n parts the one that becomes it, where part i of all, counted over the lists, becomes part to[k][i].
+/// errors   ShapeError if the lists do not have n parts in all
+ROWAN_IF_CALLED std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to, std::size_t n);
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<std::int64_t const> const> to,
+                                                           std::size_t n) {
+    std::size_t targets = 0;
+    for (auto const& list : to) targets += list.size();
+    if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));
+    std::vector<std::int64_t> from(n);
+    std::int64_t i = 0;
+    for (auto const& list : to) {
+        for (std::int64_t const target : list) from[static_cast<std::size_t>(target)] = i++;
+    }
+    return from;
+}
+
+}  // namespace detail
+
+ROWAN_CALLED_FUNCTION Value Value::slice(std::size_t begin, std::size_t end) const {
+    Lod const& levels = lod();
+    if (levels.empty()) return held().part(begin, end, {});
+    levels.check_rows(rows());
+    auto part = sub_lod(levels, 0, begin, end);
+    return held().part(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end),
+                       std::move(part.lod));
+}
+
+ROWAN_CALLED_FUNCTION Value Value::gather(AnyExec exec, std::span<std::int64_t const> from) const {
+    Rows const x = held().tensor(exec);
+    auto shape = x.shape;
+    if (lod().empty()) {
+        shape[0] = from.size();
+        Value out = held().alike(exec, shape, {});
+        x.device->take(exec, from.size(), x.bytes, x.data, from.data(), out.held().tensor(exec).data);
+        return out;
+    }
+    detail::TakenSequences taken(lod(), {from.begin(), from.end()});
+    std::vector<void const*> sequences;
+    for (std::int64_t const row : taken.from)
+        sequences.push_back(static_cast<std::byte const*>(x.data) + static_cast<std::size_t>(row) * x.bytes);
+    shape[0] = static_cast<std::size_t>(taken.starts.back());
+    Value out = held().alike(exec, shape, std::move(taken.lod));
+    x.device->join(exec, taken.starts, x.bytes, sequences.data(), out.held().tensor(exec).data);
+    return out;
+}
+
+/// The rows of values of one type.
+ROWAN_CALLED_FUNCTION detail::RowBlocks Value::blocks_of(AnyExec exec, std::span<Value* const> values) {
+    if (values.empty()) throw ShapeError("values", "0", "at least 1");
+    Base const& first = values[0]->held();
+    detail::RowBlocks rows("rows of the values", values.size());
+    for (Value const* const v : values) {
+        if (v->empty() || (v->held().type != first.type && !detail::same_name(*v->held().type, *first.type)))
+            throw TypeError("the value", v->kind(), first.name());
+        Rows const x = v->held().tensor(exec);
+        rows.add("value", x.shape, x.data);
+    }
+    return rows;
+}
+
+ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> values) {
+    detail::RowBlocks const rows = blocks_of(exec, values);
+    Base const& first = values[0]->held();
+    Lod lod;
+    if (std::size_t const levels = first.lod().levels(); levels != 0) {
+        std::vector<Lod> lods;
+        for (Value const* const v : values) {
+            if (v->lod().levels() != levels)
+                throw ShapeError("value.lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
+            v->lod().check_rows(v->rows());
+            lods.push_back(v->lod());
+        }
+        lod = detail::join_lods(lods);
+    }
+    Value out = first.alike(exec, rows.shape(), std::move(lod));
+    Rows const all = out.held().tensor(exec);
+    all.device->join(exec, rows.starts(), all.bytes, rows.data(), all.data);
+    return out;
+}
+
+ROWAN_CALLED_FUNCTION Value Value::scatter(AnyExec exec, std::span<Value* const> values,
+                                           std::span<std::span<std::int64_t const> const> to) {
+    detail::RowBlocks const rows = blocks_of(exec, values);
+    Base const& first = values[0]->held();
+    if (!first.lod().empty()) {
+        Value const all = concat(exec, values);
+        return all.gather(exec, detail::sources_of(to, all.count()));
+    }
+    Value out = first.alike(exec, rows.shape(), {});
+    Rows const all = out.held().tensor(exec);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        if (values[k]->rows() != to[k].size())
+            throw ShapeError("value.shape(0)", std::to_string(values[k]->rows()), std::to_string(to[k].size()));
+        all.device->put(exec, to[k].size(), all.bytes, rows.data()[k], to[k].data(), all.data);
+    }
+    return out;
+}
+
+}  // namespace rowan::inline v0
 
 #endif
 
@@ -12180,7 +12198,7 @@ inline constexpr std::array row_layouts{
     RowLayout{"mxfp8_e4m3", 32, 33, 0}, RowLayout{"mxfp8_e5m2", 32, 33, 0}, RowLayout{"q8_0", 32, 34, 0, true},
 };
 
-ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE RowLayout row_layout(RowFormat format, std::size_t element_size) {
     auto const i = static_cast<std::size_t>(format);
     if (i >= row_layouts.size()) throw ValueError("format", static_cast<int>(format), "a RowFormat");
     RowLayout layout = row_layouts[i];
@@ -12190,16 +12208,16 @@ ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) 
 
 }  // namespace detail
 
-ROWAN_FUNCTION std::string_view format_name(RowFormat format) { return detail::row_layout(format, 0).name; }
+ROWAN_FUNCTION ROWAN_RARE std::string_view format_name(RowFormat format) { return detail::row_layout(format, 0).name; }
 
-ROWAN_FUNCTION RowFormat format_of_name(std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
     for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
         if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
     }
     throw TypeError("format", std::string(name), "the name of a RowFormat");
 }
 
-ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
         throw ShapeError("width", std::to_string(width), "a multiple of " + std::to_string(layout.block));
@@ -12211,7 +12229,7 @@ ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::s
     return layout.head + blocks * layout.bytes + part;
 }
 
-ROWAN_FUNCTION std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     std::size_t width = 0;
     if (bytes >= layout.head && layout.bytes != 0) {
@@ -12315,21 +12333,23 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::int32_t first_row_type = 256;  // below those of users
 
-ROWAN_FUNCTION bool is_row_type(std::int32_t dtype) {
+ROWAN_FUNCTION ROWAN_RARE bool is_row_type(std::int32_t dtype) {
     return dtype >= first_row_type + static_cast<std::int32_t>(RowFormat::int8) &&
            dtype <= first_row_type + static_cast<std::int32_t>(RowFormat::q8_0);
 }
 
-ROWAN_FUNCTION RowFormat format_of_type(std::int32_t dtype) { return static_cast<RowFormat>(dtype - first_row_type); }
+ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_type(std::int32_t dtype) {
+    return static_cast<RowFormat>(dtype - first_row_type);
+}
 
-ROWAN_FUNCTION StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
+ROWAN_FUNCTION ROWAN_RARE StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
     return {first_row_type + static_cast<std::int32_t>(format),
             std::string(format_name(format)).append("[").append(std::to_string(width)).append("]"),
             row_bytes(format, width),
             {height}};
 }
 
-ROWAN_FUNCTION std::optional<RowShape> shape_of_rows(StoredType const& type) {
+ROWAN_FUNCTION ROWAN_RARE std::optional<RowShape> shape_of_rows(StoredType const& type) {
     std::size_t const bracket = type.name.find('[');
     if (!is_row_type(type.dtype) || type.dims.size() != 1 || bracket == std::string::npos) return std::nullopt;
     std::size_t width = 0;
@@ -14077,14 +14097,12 @@ struct Value::Holder<LoDTensor<T, D>> final : Held<LoDTensor<T, D>> {
     void write(std::function<void(std::span<std::byte>)> const& f) override;
 
     Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
-    Value slice(std::size_t begin, std::size_t end) const override;
-    Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
-    Value concat(AnyExec exec, std::span<Value* const> values) const override;
-    Value scatter(AnyExec exec, std::span<Value* const> values,
-                  std::span<std::span<std::int64_t const> const> to) const override;
-
-    static auto tensors(std::span<Value* const> values) {
-        return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
+    Rows tensor(AnyExec exec) const override;
+    Value alike(AnyExec exec, Rows::Shape const& shape, Lod lod) const override {
+        return of(V(detail::new_tensor<T>(exec.get<D>(), shape), std::move(lod)));
+    }
+    Value part(std::size_t begin, std::size_t end, Lod lod) const override {
+        return of(V(value.value().slice(begin, end), std::move(lod)));
     }
 };
 
@@ -14164,34 +14182,10 @@ void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byt
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
-    return of(value.slice(begin, end));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
-    if (!value.lod().empty()) return of(detail::take_sequences(exec.get<D>(), value, {from.begin(), from.end()}));
-    return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::concat(AnyExec exec, std::span<Value* const> values) const {
-    if (!value.lod().empty()) {
-        std::vector<V> batches;
-        for (Value* const v : values) batches.push_back(v->template get<V>().share());
-        return of(merge_batches(exec.get<D>(), batches));
-    }
-    return of(V(detail::joined_rows<T>(exec.get<D>(), values.size(), tensors(values))));
-}
-
-template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* const> values,
-                                              std::span<std::span<std::int64_t const> const> to) const {
-    if (!value.lod().empty()) {
-        Value const all = concat(exec, values);
-        return all.gather(exec, detail::sources_of(to, all.count()));
-    }
-    return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
+auto Value::Holder<LoDTensor<T, D>>::tensor(AnyExec exec) const -> Rows {
+    auto const& x = value.value();
+    detail::check_usable(exec.get<D>(), x);
+    return {{x.shape().begin(), x.shape().end()}, x.row_size() * sizeof(T), const_cast<T*>(x.data()), &detail::row_functions<D>};
 }
 
 template <class V>
@@ -14438,7 +14432,7 @@ std::string near_text(std::string_view wanted, Names const& names) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void NearName::see(std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE void NearName::see(std::string_view name) {
     std::size_t const shorter = std::min(name.size(), wanted_.size()), longer = std::max(name.size(), wanted_.size());
     if (longer - shorter > least_ || longer > 256) return;
     // row[k] counts the changes from wanted[0, i) to name[0, k): letters replaced, inserted, left out, or swapped.
@@ -14462,7 +14456,7 @@ ROWAN_FUNCTION void NearName::see(std::string_view name) {
     nearest_ = name;
 }
 
-ROWAN_FUNCTION std::string NearName::text() const {
+ROWAN_FUNCTION ROWAN_RARE std::string NearName::text() const {
     return nearest_.empty() ? std::string() : std::string(" (did you mean ").append(nearest_).append("?)");
 }
 
@@ -14520,10 +14514,10 @@ enum class Holds : std::uint8_t {
 
 /// The slot's `holds`; elements if it does not say.
 template <class Slot>
-inline constexpr Holds holds_of = [] {
-    if constexpr (requires { Slot::holds; }) return Slot::holds;
-    return Holds::elements;
-}();
+inline constexpr Holds holds_of = Holds::elements;
+template <class Slot>
+requires requires { Slot::holds; }
+inline constexpr Holds holds_of<Slot> = Slot::holds;
 
 /// The slots that many operators have. User-defined operators may use others: any type with a `name`.
 namespace slot {
@@ -14660,11 +14654,10 @@ struct SlotLookup {
 /// The bit mask of the inputs whose levels alone are used: the operator's `static constexpr unsigned level_inputs`, or
 /// 0 if it has none. No gradient flows to their elements.
 template <class Op>
-inline constexpr unsigned level_inputs_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { Of::level_inputs; }) return Of::level_inputs;
-    return 0u;
-}();
+inline constexpr unsigned level_inputs_of = 0;
+template <class Op>
+requires requires { detail::declaration_of<Op>::level_inputs; }
+inline constexpr unsigned level_inputs_of<Op> = detail::declaration_of<Op>::level_inputs;
 
 /// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
 /// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
@@ -14730,11 +14723,10 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 
 /// The operator's `family`; none if it does not define one.
 template <class Op>
-inline constexpr OpFamily family_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { requires std::convertible_to<decltype(Of::family), OpFamily>; }) return Of::family;
-    return OpFamily::none;
-}();
+inline constexpr OpFamily family_of = OpFamily::none;
+template <class Op>
+requires requires { requires std::convertible_to<decltype(detail::declaration_of<Op>::family), OpFamily>; }
+inline constexpr OpFamily family_of<Op> = detail::declaration_of<Op>::family;
 
 /// Whether the results, if they are no sums over rows, have a row for each row of the inputs: the operator's
 /// `row_output`, a bool or a function of its attributes, or true if it has none.
@@ -15039,11 +15031,10 @@ enum class Elements : std::uint8_t { floats = 1, integers = 2, numbers = 3, bool
 
 /// The operator's `elements`; floats if it does not say.
 template <class Op>
-inline constexpr Elements elements_of = [] {
-    using Of = detail::declaration_of<Op>;
-    if constexpr (requires { Of::elements; }) return Of::elements;
-    return Elements::floats;
-}();
+inline constexpr Elements elements_of = Elements::floats;
+template <class Op>
+requires requires { detail::declaration_of<Op>::elements; }
+inline constexpr Elements elements_of<Op> = detail::declaration_of<Op>::elements;
 
 /// Whether the operator has kernels for elements of T.
 template <class Op, class T>
@@ -15190,11 +15181,10 @@ inline constexpr bool has_elements_of = takes_elements<Op, E> &&
 
 /// Whether the compiled library has kernels of the operator.
 template <class Op>
-inline constexpr bool is_compiled = [] {
-    using Of = declaration_of<Op>;
-    if constexpr (requires { Of::compiled; }) return Of::compiled;
-    return is_builtin<Op>;
-}();
+inline constexpr bool is_compiled = is_builtin<Op>;
+template <class Op>
+requires requires { declaration_of<Op>::compiled; }
+inline constexpr bool is_compiled<Op> = declaration_of<Op>::compiled;
 
 /// Whether the compiled library has the kernel of the operator for inputs with elements of T...
 template <class Op, class... T>
@@ -15282,6 +15272,7 @@ struct op_kernel {
     GradientRules const* rules = nullptr;
     bool has_row_rules = false;   ///< whether there are rules for row inputs
     bool compiled_rules = false;  ///< whether the compiled library has its rules, apart from it
+    bool only_forward = false;    ///< whether its operator has rules that it was made without, see with_gradients
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// Whether it changes inputs, and only checks them in a call with only_checks.
@@ -15303,7 +15294,8 @@ struct op_kernel {
         return detail::is_tag_of<detail::declaration_of<Op>>(op);
     }
     /// The rules of its gradient. A program that does not call this links no gradients of the compiled library's kernels.
-    /// errors   GraphError if the kernel is one of another library of the process, and this one has no such kernel
+    /// errors   GraphError if it was made without its rules, or if the kernel is one of another library of the process,
+    ///          and this one has no such kernel
     /// cost     O(1)
     ROWAN_IF_CALLED GradientRules gradient() const;
 };
@@ -15568,6 +15560,12 @@ struct WholeKernel {
 #ifndef ROWAN_COMPILED  // compiled/gradients.cpp defines it
 template <class>
 GradientRules op_kernel::gradient() const {
+    if (only_forward)
+        throw GraphError(std::string("operator ")
+                             .append(name)
+                             .append(" was read from a program without its gradient. To train a net that was read, give "
+                                     "from_program or load_model the list with_gradients<forward_ops>, or another "
+                                     "with_gradients<...>"));
     if (compiled_rules)
         throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;
@@ -16000,42 +15998,84 @@ inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D
     Op::run(d, arg...);
 };
 
-template <class V, bool levels>
-using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+// What follows is made for hundreds of kernels: of specializations, which cost the compiler less than lambdas.
 
+/// The type of as_argument<levels>(v).
+template <class V, bool levels>
+struct argument {
+    using type = V;
+};
+template <class T, class D>
+struct argument<LoDTensor<T, D>, false> {
+    using type = Tensor<T, D>;
+};
+template <class V, bool levels>
+using argument_t = typename argument<V, levels>::type;
+
+template <class Op, class D, std::size_t mask, class Indices, class... V>
+inline constexpr bool takes_masked_at = false;
+template <class Op, class D, std::size_t mask, std::size_t... i, class... V>
+inline constexpr bool takes_masked_at<Op, D, mask, std::index_sequence<i...>, V...> =
+    takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
 template <class Op, class D, std::size_t mask, class... V>
-inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
-    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
-}
-(std::index_sequence_for<V...>{});
+inline constexpr bool takes_masked = takes_masked_at<Op, D, mask, std::index_sequence_for<V...>, V...>;
 
 inline constexpr std::size_t no_mask = ~std::size_t{0};
 
+template <class V>
+struct dense_input {
+    using type = V;
+};
+template <class T, class D>
+struct dense_input<SelectedRows<T, D>> {
+    using type = LoDTensor<T, D>;
+};
+template <class V>
+using dense_t = typename dense_input<V>::type;
+
+/// The bits of the arguments that are not row-sparse.
+template <class... V>
+constexpr std::size_t dense_inputs() {
+    std::size_t bits = 0, i = 0;
+    ((bits |= std::size_t{std::is_same_v<V, dense_t<V>>} << i++), ...);
+    return bits;
+}
+
+template <std::size_t... i>
+constexpr std::index_sequence<(std::size_t{1} << i)...> single_bits(std::index_sequence<i...>) {
+    return {};
+}
+/// The first of the masks with which there is a kernel.
+template <class Op, class D, class... V, std::size_t... mask>
+constexpr std::size_t first_mask(std::index_sequence<mask...>) {
+    std::size_t found = no_mask;
+    (void)((takes_masked<Op, D, mask, V...> ? (found = mask, true) : false) || ...);
+    return found;
+}
+
 /// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
-/// and with all bits set are tried first. Of more than five arguments, those with one bit are the only others: all would
-/// take minutes to compile.
+/// and with all bits set are tried first; those of row-sparse arguments count for nothing. Of more than five arguments,
+/// masks with one bit are the only others: all would take minutes to compile.
 template <class Op, class D, class... V>
 constexpr std::size_t level_mask() {
-    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    constexpr std::size_t all = dense_inputs<V...>();
     if constexpr (takes_masked<Op, D, 0, V...>) {
         return 0;
+    } else if constexpr (all == 0) {
+        return no_mask;
     } else if constexpr (takes_masked<Op, D, all, V...>) {
         return all;
+    } else if constexpr (has_declaration<Op> && all + 1 != std::size_t{1} << sizeof...(V)) {
+        // rowan's operators take the same inputs with their levels where another one is row-sparse
+        constexpr std::size_t dense = level_mask<Op, D, dense_t<V>...>();
+        if constexpr (dense != no_mask && (dense & all) != 0 && (dense & all) != all) {
+            if constexpr (takes_masked<Op, D, dense & all, V...>) return dense & all;
+        }
+        return no_mask;
     } else if constexpr (sizeof...(V) > 5) {
-        return []<std::size_t... i>(std::index_sequence<i...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, std::size_t{1} << i, V...> ? (found = std::size_t{1} << i, true) : false) ||
-                   ...);
-            return found;
-        }
-        (std::index_sequence_for<V...>{});
+        return first_mask<Op, D, V...>(single_bits(std::index_sequence_for<V...>{}));
     } else {
-        return []<std::size_t... mask>(std::index_sequence<mask...>) {
-            std::size_t found = no_mask;
-            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
-            return found;
-        }
-        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+        return first_mask<Op, D, V...>(std::make_index_sequence<(all > 1 ? all : 0)>{});
     }
 }
 
@@ -16065,12 +16105,15 @@ constexpr bool takes_sparse(std::index_sequence<i...>) {
            level_mask<Op, D, held_t<T, D, true>...>() != no_mask;
 }
 
+template <class Op, class D, class Indices, class... T>
+inline constexpr unsigned sparse_inputs_at = 0;
+template <class Op, class D, std::size_t... i, class... T>
+inline constexpr unsigned sparse_inputs_at<Op, D, std::index_sequence<i...>, T...> =
+    ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
+
 /// Bit i is set if the operator takes a row-sparse input i where others are dense, or where all are row-sparse.
 template <class Op, class D, class... T>
-inline constexpr unsigned sparse_inputs_of = []<std::size_t... i>(std::index_sequence<i...>) {
-    return ((takes_sparse<Op, D, i, T...>(std::index_sequence<i...>{}) ? 1U << i : 0U) | ... | 0U);
-}
-(std::index_sequence_for<T...>{});
+inline constexpr unsigned sparse_inputs_of = sparse_inputs_at<Op, D, std::index_sequence_for<T...>, T...>;
 
 }  // namespace rowan::inline v0::detail
 
@@ -16097,7 +16140,7 @@ struct Results {
     Lod const* lod = nullptr;
 
     template <class T, class D>
-    void store(std::size_t i, Tensor<T, D>&& x) const {
+    [[gnu::noinline]] void store(std::size_t i, Tensor<T, D>&& x) const {
         bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
         out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
     }
@@ -16294,23 +16337,54 @@ namespace rowan::inline v0::detail {
     throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
-/// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
-template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
-bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
-               std::index_sequence<i...>) {
-    if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
-        return false;
+/// Checks that a call on `device` may use input i. If it is row-sparse, sets bit i of `sparse`. Returns whether it is a
+/// tensor with elements of T. There is one function for each element type, and none for each operator.
+template <class T, class D>
+[[gnu::noinline]] bool looked_at(D const& device, KernelCall const& c, std::size_t i, Results& to,
+                                 std::size_t& sparse) {
+    Value& v = *c.in[i];
+    if (v.is<LoDTensor<T, D>>()) {
+        auto const& x = v.get<LoDTensor<T, D>>();
+        check_input(device, x);
+        if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
+    } else if (v.is<SelectedRows<T, D>>()) {
+        check_input(device, v.get<SelectedRows<T, D>>());
+        sparse |= std::size_t{1} << i;
     } else {
-        auto const run = [&] {
-            return call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
-        };
-        if constexpr (std::is_void_v<decltype(run())>) {
-            run();
-        } else {
-            to.store_all(run());
-        }
+        return false;
+    }
+    return true;
+}
+
+/// Runs the kernel for values of types V... and stores its results. Returns whether there is one.
+template <class Op, class D, class... V, std::size_t... i>
+bool run_held(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<V...>,
+              std::index_sequence<i...>) {
+    if constexpr (level_mask<Op, D, V...>() == no_mask) {
+        return false;
+    } else if constexpr (std::is_void_v<decltype(call<Op>(device, attributes, std::declval<V&>()...))>) {
+        call<Op>(device, attributes, to.in[i]->template get<V>()...);
+        return true;
+    } else {
+        to.store_all(call<Op>(device, attributes, to.in[i]->template get<V>()...));
         return true;
     }
+}
+
+/// The same if bit i of `sparse` is set where input i is row-sparse.
+template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
+bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
+               std::index_sequence<i...> indices) {
+    return run_held<Op>(device, to, attributes, type_list<held_t<T, D, ((sparse >> i) & 1) != 0>...>{}, indices);
+}
+
+/// run_kinds with one row-sparse input.
+template <class Op, class D, class... T, std::size_t... k>
+bool run_one_sparse(D const& device, Results const& to, attributes_of<Op> const& attributes, std::size_t sparse,
+                    type_list<T...> types, std::index_sequence<k...> indices) {
+    return ((sparse == std::size_t{1} << k &&
+             run_kinds<Op, D, std::size_t{1} << k>(device, to, attributes, types, indices)) ||
+            ...);
 }
 
 /// Runs an optimizer on the rows of a parameter that is a SelectedRows, with the states of those rows and a row-sparse
@@ -16363,23 +16437,10 @@ void run_fixed(KernelCall const& c) {
     D const& d = c.exec.get<D>();
     auto const& a = attributes_for<Op>(c.attributes);
     Results to{c.in, c.out};
-    std::size_t sparse = 0, i = 0;
-    bool known = true;
-    [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (c.in[i]->template is<LoDTensor<V, D>>()) {
-            auto const& x = c.in[i]->template get<LoDTensor<V, D>>();
-            check_input(d, x);
-            if (static_cast<std::ptrdiff_t>(i) == c.levels_from) to.lod = &x.lod();
-        } else if (c.in[i]->template is<SelectedRows<V, D>>()) {
-            check_input(d, c.in[i]->template get<SelectedRows<V, D>>());
-            sparse |= std::size_t{1} << i;
-        } else {
-            known = false;
-        }
-        ++i;
-    };
-    (look(std::type_identity<T>{}), ...);
-    bool done = false;
+    std::size_t sparse = 0;
+    [[maybe_unused]] std::size_t i = 0;
+    bool known = true, done = false;
+    ((known = looked_at<T>(d, c, i++, to, sparse) && known), ...);
     if (known) {
         // Supported: all dense, all row-sparse, or exactly one row-sparse.
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
@@ -16387,14 +16448,8 @@ void run_fixed(KernelCall const& c) {
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
         if constexpr (requires { typename Op::updates; })
             done = done || (sparse == (1 | (all + 1) / 2) && run_on_rows<Op, D, T...>(c));
-        if constexpr (sizeof...(T) > 1) {
-            [&]<std::size_t... k>(std::index_sequence<k...>) {
-                ((done = done || (sparse == std::size_t{1} << k &&
-                                  run_kinds<Op, D, std::size_t{1} << k>(d, to, a, type_list<T...>{}, indices))),
-                 ...);
-            }
-            (indices);
-        }
+        if constexpr (sizeof...(T) > 1)
+            done = done || run_one_sparse<Op, D>(d, to, a, sparse, type_list<T...>{}, indices);
     }
     if constexpr (std::is_same_v<D, Cpu> && requires { Op::reads_stores; })
         done = done || run_on_store<Op>(d, to, a, type_list<T...>{}, std::make_index_sequence<sizeof...(T) - 1>{});
@@ -16413,15 +16468,15 @@ template <std::size_t i, class... T>
 using element_at = std::tuple_element_t<(i < sizeof...(T) ? i : 0), std::tuple<T...>>;
 
 /// Whether the operator takes any number of values with their levels, and possibly more values in other slots.
+template <class Op, class D, class Indices, class... T>
+inline constexpr bool takes_batches_at = false;
+template <class Op, class D, std::size_t... i, class First, class... T>
+inline constexpr bool takes_batches_at<Op, D, std::index_sequence<i...>, First, T...> =
+    takes<Op, D, std::vector<LoDTensor<First, D>>, LoDTensor<element_at<i + 1, First, T...>, D>...>;
 template <class Op, class D, class... T>
-inline constexpr bool takes_batches = []<std::size_t... i>(std::index_sequence<i...>) {
-    if constexpr (sizeof...(T) == 0 || Op::inputs::size == 0) {
-        return false;
-    } else {
-        return takes<Op, D, std::vector<LoDTensor<element_at<0, T...>, D>>, LoDTensor<element_at<i + 1, T...>, D>...>;
-    }
-}
-(std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>{});
+inline constexpr bool takes_batches =
+    Op::inputs::size != 0 &&
+    takes_batches_at<Op, D, std::make_index_sequence<(Op::inputs::size == 0 ? 0 : Op::inputs::size - 1)>, T...>;
 
 /// Whether the operator's first slot holds any number of values. Slots with one value each may follow; one, unless the
 /// operator takes values with their levels.
@@ -16430,7 +16485,9 @@ inline constexpr bool is_variadic = takes_batches<Op, D, T...>;
 template <class Op, class D, class T, class... More>
 inline constexpr bool is_variadic<Op, D, T, More...> = [] {
     using Many = std::vector<Tensor<T, D>>;
-    if constexpr (takes_batches<Op, D, T, More...>) {
+    if constexpr (has_declaration<Op> && Op::inputs::size == 1 && !takes_list<Op>) {
+        return false;
+    } else if constexpr (takes_batches<Op, D, T, More...>) {
         return true;
     } else if constexpr (Op::inputs::size == 1) {
         return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
@@ -16563,6 +16620,24 @@ concept has_normal = requires(VarSpec const& x, attributes_of<Op> const& attribu
     Op::normal(x, attributes);
 };
 
+[[gnu::noinline]] inline std::vector<VarSpec> specs_in(std::span<VarSpec const> specs) {
+    return {specs.begin(), specs.end()};
+}
+
+/// The functions of an op_kernel where they do not depend on attributes. Most operators share one of few.
+template <bool rows>
+bool same_row_output(AttributesRef, std::size_t) {
+    return rows;
+}
+template <bool sums_rows, bool row_wise, Linearity linearity>
+RowTraits same_row_traits(AttributesRef) {
+    return {sums_rows, row_wise, linearity};
+}
+template <unsigned rows>
+unsigned same_row_inputs(std::span<VarSpec const>, AttributesRef) {
+    return rows;
+}
+
 /// The functions of an op_kernel that do not depend on its element types. In operators_double.cpp and
 /// operators_integer.cpp they are only declared, because operators_float.cpp defines them.
 template <class Op, bool variadic>
@@ -16577,32 +16652,18 @@ struct untyped_functions {
     static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
         auto const& a = attributes_for<Op>(attributes);
-        auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
-            if constexpr (!variadic) {
-                return infer_of<Op>(a, in[i]...);
-            } else {
-                std::size_t const many = in.size() - sizeof...(i);
-                return infer_of<Op>(a, in.first(many), in[many + i]...);
-            }
-        }
-        (std::make_index_sequence<Op::inputs::size - variadic>{});
-        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
-            return {result};
+        auto result = infer_at(a, in, std::make_index_sequence<Op::inputs::size - variadic>{});
+        if constexpr (std::is_same_v<decltype(result), VarSpec>) {
+            return specs_in({&result, 1});
+        } else if constexpr (std::is_same_v<decltype(result), std::vector<VarSpec>>) {
+            return result;
         } else {
-            return {result.begin(), result.end()};
+            return specs_in(result);
         }
     }
 
     static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
-        auto const& a = attributes_for<Op>(attributes);
-        return [&]<std::size_t... i>(std::index_sequence<i...>) {
-            if constexpr (variadic) {
-                return row_inputs_of<Op>(a, in);
-            } else {
-                return row_inputs_of<Op>(a, in[i]...);
-            }
-        }
-        (std::make_index_sequence<Op::inputs::size>{});
+        return row_inputs_at(attributes_for<Op>(attributes), in, std::make_index_sequence<Op::inputs::size>{});
     }
 
     static bool row_output(AttributesRef attributes, std::size_t) {
@@ -16618,6 +16679,25 @@ struct untyped_functions {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));
         }
         return owned(std::move(given));
+    }
+
+private:
+    template <std::size_t... i>
+    static auto infer_at(attributes_of<Op> const& a, std::span<VarSpec const> in, std::index_sequence<i...>) {
+        if constexpr (!variadic) {
+            return infer_of<Op>(a, in[i]...);
+        } else {
+            std::size_t const many = in.size() - sizeof...(i);
+            return infer_of<Op>(a, in.first(many), in[many + i]...);
+        }
+    }
+    template <std::size_t... i>
+    static unsigned row_inputs_at(attributes_of<Op> const& a, std::span<VarSpec const> in, std::index_sequence<i...>) {
+        if constexpr (variadic) {
+            return row_inputs_of<Op>(a, in);
+        } else {
+            return row_inputs_of<Op>(a, in[i]...);
+        }
     }
 #endif
 };
@@ -16651,40 +16731,38 @@ struct first_result_of {
     using type = typename element_of<decltype(nth<0>(typename results_of<Op, D, T...>::type{}))>::type;
 };
 
-/// The members of an op_kernel that depend on what the operator defines.
-template <class Op, class D, class... T>
-struct KernelMaker {
-    static constexpr bool variadic = is_variadic<Op, D, T...>;
-    static constexpr std::array<std::int32_t, sizeof...(T)> dtypes{dtype<T>::wire...};
-    static constexpr bool rules_apart = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...>;
-    static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
-                  "rowan: a declaration says whether the operator takes a list, by takes_list");
-
-    static constexpr auto run() {
-        if constexpr (takes_batches<Op, D, T...>) {
-            return &run_batches<Op, D, T...>;
-        } else if constexpr (variadic) {
-            return &run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
-        } else {
-            static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: give one element type for each input of the operator");
-            if constexpr (checks_first()) return &run_or_check<Op, D, T...>;
-            return &run_fixed<Op, D, T...>;
-        }
-    }
-
+/// The members of an op_kernel that depend on what the operator defines, and not on its element types.
+template <class Op, bool variadic>
+struct UntypedMembers {
     static constexpr auto normal() -> decltype(op_kernel::normal) {
         if constexpr (has_normal<Op>) return &untyped_functions<Op, variadic>::normal;
         return nullptr;
     }
 
-    static constexpr op_kernel const* in_step() {
-        if constexpr (requires { typename Op::in_step; }) {
-            static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
-                          "rowan: the operator in the built step gets the attributes of this one");
-            return &kernel_of<typename Op::in_step, D, T...>::value;
+    // The functions of most operators depend on nothing: they share few.
+    static constexpr auto row_inputs() -> decltype(op_kernel::row_inputs) {
+        if constexpr (requires { static_cast<unsigned>(Op::row_inputs); }) {
+            return &same_row_inputs<static_cast<unsigned>(Op::row_inputs)>;
         } else {
-            return nullptr;
+            return &untyped_functions<Op, variadic>::row_inputs;
+        }
+    }
+    static constexpr auto row_output() -> decltype(op_kernel::row_output) {
+        if constexpr (requires(attributes_of<Op> const& a) { Op::row_output(a); }) {
+            return &untyped_functions<Op, variadic>::row_output;
+        } else {
+            return &same_row_output<row_output_of<Op>(no_attributes{})>;
+        }
+    }
+    static constexpr auto row_traits() -> decltype(op_kernel::row_traits) {
+        using A = attributes_of<Op>;
+        if constexpr (
+            requires(A const& a) { Op::sums_rows(a); } || requires(A const& a) { Op::row_wise(a); } ||
+            requires(A const& a) { Op::linearity(a); } || requires(A const& a) { a.reduction; }) {
+            return &untyped_functions<Op, variadic>::row_traits;
+        } else {
+            constexpr no_attributes none;
+            return &same_row_traits<sums_rows_of<Op>(none), row_wise_of<Op>(none), linearity_of<Op>(none)>;
         }
     }
 
@@ -16709,31 +16787,89 @@ struct KernelMaker {
     }
 };
 
+/// Those that do.
+template <class Op, class D, class... T>
+struct KernelMaker {
+    static constexpr bool variadic = is_variadic<Op, D, T...>;
+    using untyped = UntypedMembers<Op, variadic>;
+    static constexpr std::array<std::int32_t, sizeof...(T)> dtypes{dtype<T>::wire...};
+    static constexpr bool rules_apart = std::is_same_v<D, Cpu> && has_compiled_kernel<Op, T...>;
+    static_assert(!has_declaration<Op> || Op::inputs::size != 1 || takes_list<Op> == variadic,
+                  "rowan: a declaration says whether the operator takes a list, by takes_list");
+
+    static constexpr auto run() {
+        if constexpr (takes_batches<Op, D, T...>) {
+            return &run_batches<Op, D, T...>;
+        } else if constexpr (variadic) {
+            return &run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        } else {
+            static_assert(sizeof...(T) == Op::inputs::size,
+                          "rowan::kernel_of: give one element type for each input of the operator");
+            if constexpr (untyped::checks_first()) return &run_or_check<Op, D, T...>;
+            return &run_fixed<Op, D, T...>;
+        }
+    }
+
+    static constexpr op_kernel const* in_step() {
+        if constexpr (requires { typename Op::in_step; }) {
+            static_assert(std::is_same_v<attributes_of<Op>, attributes_of<typename Op::in_step>>,
+                          "rowan: the operator in the built step gets the attributes of this one");
+            return &kernel_of<typename Op::in_step, D, T...>::value;
+        } else {
+            return nullptr;
+        }
+    }
+
+    /// The kernel, but for what leads to other kernels: its rules, and that in steps.
+    static constexpr op_kernel alone() {
+        return {.name = Op::name,
+                .inputs = Op::inputs::names,
+                .outputs = Op::outputs::names,
+                .op = &type_tag<declaration_of<Op>>,
+                .dtypes = dtypes,
+                .family = family_of<Op>,
+                .level_inputs = level_inputs_of<Op>,
+                .sparse_inputs = variadic ? 0U : sparse_inputs_of<Op, D, T...>,
+                .row_inputs = untyped::row_inputs(),
+                .row_output = untyped::row_output(),
+                .row_traits = untyped::row_traits(),
+                .infer = &untyped_functions<Op, variadic>::infer,
+                .run = run(),
+                .normal = untyped::normal(),
+                .has_row_rules = detail::has_row_rules<Op>,
+                .checks_first = untyped::checks_first(),
+                .next = untyped::next(),
+                .lookups = untyped::lookups()};
+    }
+
+    static constexpr op_kernel with_rules() {
+        op_kernel made = alone();
+        made.rules = own_rules<Op, rules_apart, D, T...>();
+        made.compiled_rules = has_compiled_rules<Op, rules_apart>;
+        made.in_step = in_step();
+        return made;
+    }
+
+    static constexpr op_kernel only_forward();
+};
+
+/// The kernel without its rules, for nets that nobody trains: so that programs do not have the gradients of all operators
+/// that a file may contain.
+template <class Op, class D, class... T>
+inline constexpr op_kernel forward_kernel = KernelMaker<Op, D, T...>::only_forward();
+
+template <class Op, class D, class... T>
+constexpr op_kernel KernelMaker<Op, D, T...>::only_forward() {
+    op_kernel made = alone();
+    made.only_forward = has_rules<Op>;
+    if constexpr (requires { typename Op::in_step; }) made.in_step = &forward_kernel<typename Op::in_step, D, T...>;
+    return made;
+}
+
 }  // namespace detail
 
 template <class Op, class D, class... T>
-constinit op_kernel const kernel_of<Op, D, T...>::value{
-    .name = Op::name,
-    .inputs = Op::inputs::names,
-    .outputs = Op::outputs::names,
-    .op = &detail::type_tag<detail::declaration_of<Op>>,
-    .dtypes = detail::KernelMaker<Op, D, T...>::dtypes,
-    .family = family_of<Op>,
-    .level_inputs = level_inputs_of<Op>,
-    .sparse_inputs = detail::KernelMaker<Op, D, T...>::variadic ? 0U : detail::sparse_inputs_of<Op, D, T...>,
-    .row_inputs = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_inputs,
-    .row_output = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_output,
-    .row_traits = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::row_traits,
-    .infer = &detail::untyped_functions<Op, detail::KernelMaker<Op, D, T...>::variadic>::infer,
-    .run = detail::KernelMaker<Op, D, T...>::run(),
-    .normal = detail::KernelMaker<Op, D, T...>::normal(),
-    .rules = detail::own_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart, D, T...>(),
-    .has_row_rules = detail::has_row_rules<Op>,
-    .compiled_rules = detail::has_compiled_rules<Op, detail::KernelMaker<Op, D, T...>::rules_apart>,
-    .checks_first = detail::KernelMaker<Op, D, T...>::checks_first(),
-    .next = detail::KernelMaker<Op, D, T...>::next(),
-    .lookups = detail::KernelMaker<Op, D, T...>::lookups(),
-    .in_step = detail::KernelMaker<Op, D, T...>::in_step()};
+constinit op_kernel const kernel_of<Op, D, T...>::value = detail::KernelMaker<Op, D, T...>::with_rules();
 
 }  // namespace rowan::inline v0
 
@@ -17878,38 +18014,40 @@ ROWAN_FUNCTION Parameters::Parameters(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters::~Parameters() = default;
 
-ROWAN_CALLED_FUNCTION Value Parameters::find(std::string_view name) && { return find(name).share(); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value Parameters::find(std::string_view name) && { return find(name).share(); }
 
-ROWAN_CALLED_FUNCTION bool Parameters::contains(std::string_view name) const { return values_.contains(name); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Parameters::contains(std::string_view name) const {
+    return values_.contains(name);
+}
 
-ROWAN_CALLED_FUNCTION void Parameters::wrong_kind(std::string_view name, Value const& value,
-                                                  std::string const& expected) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::wrong_kind(std::string_view name, Value const& value,
+                                                             std::string const& expected) {
     throw TypeError(std::string(name), value.kind(), expected);
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::trained() const { return some(false); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::trained() const { return some(false); }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::states() const { return some(true); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::states() const { return some(true); }
 
-ROWAN_CALLED_FUNCTION Value const& Parameters::find(std::string_view name) const& {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
     throw GraphError(
         std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
 }
 
-ROWAN_CALLED_FUNCTION void Parameters::set(std::string name, Value value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {
     values_.insert_or_assign(std::move(name), std::move(value));
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::share() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::share() const {
     Parameters alias;
     for (auto const& [name, value] : values_) alias.set(name, value.share());
     alias.steps = steps;
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::some(bool states) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::some(bool states) const {
     Parameters alias;
     for (auto const& [name, value] : values_) {
         if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
@@ -17918,7 +18056,7 @@ ROWAN_CALLED_FUNCTION Parameters Parameters::some(bool states) const {
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::averaged() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::averaged() const {
     Parameters alias = trained();
     bool any = false;
     for (auto& [name, value] : alias.values_) {
@@ -17931,7 +18069,7 @@ ROWAN_CALLED_FUNCTION Parameters Parameters::averaged() const {
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
     Feeds some;
     for (std::string_view const name : names) some.emplace(std::string(name), find(name));
     return some;
@@ -18240,7 +18378,7 @@ namespace rowan::inline v0::detail {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void rethrow_in(std::string place) {
+ROWAN_FUNCTION ROWAN_RARE void rethrow_in(std::string place) {
     auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
     try {
         throw;
@@ -18333,42 +18471,42 @@ ROWAN_IF_CALLED void name_variables(std::span<Operator* const> order);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string describe(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string describe(Variable const& v) {
     if (!v.name().empty()) return v.name();
     return v.role() == Role::parameter ? "a parameter" : "a result without a name";
 }
 
-ROWAN_CALLED_FUNCTION std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots,
-                                                         std::size_t k) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::span<Variable* const> in_slot(std::vector<Variable*> const& variables,
+                                                                    std::size_t slots, std::size_t k) {
     std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
-ROWAN_CALLED_FUNCTION unsigned row_inputs(Operator const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE unsigned row_inputs(Operator const& op) {
     std::vector<VarSpec> in;
     for (Variable const* v : op.inputs) in.push_back(v->spec());
     return op.kernel->row_inputs(in, op.attributes);
 }
 
-ROWAN_CALLED_FUNCTION bool sums_rows(Operator const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool sums_rows(Operator const& op) {
     return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
 }
 
-ROWAN_CALLED_FUNCTION bool all_row_sparse(std::span<Variable* const> gradients) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool all_row_sparse(std::span<Variable* const> gradients) {
     return !gradients.empty() &&
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-ROWAN_CALLED_FUNCTION bool is_placeholder(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool is_placeholder(Variable const& v) {
     return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
 }
 
-ROWAN_CALLED_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
     if (op.kernel->each_read != nullptr) return op.kernel->each_read(op, outside, f);
     for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) f(op, slot, outside);
 }
 
-ROWAN_CALLED_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {
         Operator* op;
@@ -18414,7 +18552,7 @@ ROWAN_CALLED_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> ta
     return order;
 }
 
-ROWAN_CALLED_FUNCTION bool depends_on_placeholder(Variable& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool depends_on_placeholder(Variable& v) {
     if (is_placeholder(v)) return true;
     for (Operator const* op : trace(std::array{&v})) {
         for (Variable const* read : op->inputs) {
@@ -18443,7 +18581,8 @@ std::string free_name(std::string name, Taken const& taken) {
     return name.append(std::to_string(free));
 }
 
-ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::pair<Variable*, std::string>> names_of(
+    std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
     std::unordered_set<std::string> taken;
@@ -18488,8 +18627,9 @@ ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(st
     return names;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                                                    std::span<Variable* const> outer) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::string> name_inner_variables(std::span<Operator* const> order,
+                                                                               Scope& scope,
+                                                                               std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
     std::unordered_map<Variable const*, std::string*> named;
     for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
@@ -18503,7 +18643,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Op
     return inner;
 }
 
-ROWAN_CALLED_FUNCTION void name_variables(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     auto const named = [](Variable const* v) { return !v->name().empty(); };
@@ -21825,12 +21965,12 @@ struct TableLookups {
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
     ///          fed_value
     /// cost     one read of the ids
-    std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
 
     /// The rows that batches name, ascending, with those for unknown ids.
     /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
     /// cost     a sort of the ids
-    std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
+    ROWAN_IF_CALLED std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
 };
 
 /// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
@@ -22018,7 +22158,8 @@ struct declared<weighted_embedding_bag_op>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches, bool known) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
+                                                                 bool known) const {
     std::vector<std::int64_t> all;
     auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
@@ -22045,13 +22186,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<F
     return all;
 }
 
-ROWAN_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
     RowPlan<> const plan(exec, ids(exec, batches), height());
     return {plan.rows().begin(), plan.rows().end()};
 }
 
-ROWAN_CALLED_FUNCTION void check_shard(Variable const& table, Value const& value,
-                                       std::vector<std::int64_t> const& own) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value const& value,
+                                                  std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
         throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
@@ -22088,7 +22229,8 @@ inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f)
 
 inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
 
-ROWAN_CALLED_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(
+    Variable& target) {
     std::unordered_map<Variable const*, std::optional<TableLookups>> all;
     AddedLookups added;
     each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
@@ -22107,7 +22249,7 @@ ROWAN_CALLED_FUNCTION std::unordered_map<Variable const*, std::optional<TableLoo
     return all;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;
@@ -22644,7 +22786,7 @@ private:
 
 }  // namespace detail
 
-ROWAN_FUNCTION std::string Plan::Table::text() const {
+ROWAN_FUNCTION ROWAN_RARE std::string Plan::Table::text() const {
     if (!sharded) return "replicated";
     auto const from = std::string(" from rank ").append(std::to_string(placement.first)).append(" on");
     if (placement.columns > 1) return std::to_string(placement.columns).append(" pieces of columns").append(from);
@@ -22653,14 +22795,14 @@ ROWAN_FUNCTION std::string Plan::Table::text() const {
     return std::string("blocks of ").append(std::to_string(placement.block)).append(" rows").append(from);
 }
 
-ROWAN_FUNCTION Plan::Table const& Plan::operator[](std::string_view name) const {
+ROWAN_FUNCTION ROWAN_RARE Plan::Table const& Plan::operator[](std::string_view name) const {
     for (Table const& t : tables) {
         if (t.table.name == name) return t;
     }
     throw Error(std::string("the plan has no table \"").append(name).append("\""));
 }
 
-ROWAN_FUNCTION double Plan::busiest(double Rank::*what) const {
+ROWAN_FUNCTION ROWAN_RARE double Plan::busiest(double Rank::*what) const {
     double sum = 0, most = 0;
     for (Rank const& r : ranks) {
         sum += r.*what;
@@ -22669,7 +22811,7 @@ ROWAN_FUNCTION double Plan::busiest(double Rank::*what) const {
     return sum == 0 ? 1 : most * static_cast<double>(ranks.size()) / sum;
 }
 
-ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
+ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
     detail::TextTable placed(6, {0, 5});
     for (char const* const title : {"table", "height", "width", "lookups", "different", "placement"}) placed.add(title);
     for (Table const& t : tables) {
@@ -22692,7 +22834,7 @@ ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
     return out << of_ranks.text();
 }
 
-ROWAN_FUNCTION Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
+ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
     if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
     if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
@@ -24513,43 +24655,6 @@ std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
     return {tensor.data() + row * width, width};
 }
 
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
 /// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
 template <class Rule>
 inline constexpr bool is_elementwise = false;
@@ -24558,22 +24663,37 @@ inline constexpr bool is_elementwise = false;
 template <class Rule>
 inline constexpr bool is_lane_rule = is_elementwise<Rule>;
 
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(std::string const& field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(field + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
+std::string state_name(std::size_t i);
+
+/// The shape and the memory of a tensor, whose elements may be of any type.
+struct ShapedBytes {
+    Tensor<float>::shape_type const& shape;
+    std::span<std::byte const> bytes;
+};
+
+/// Checks the tensors of an update: the parameter, then its states. A dense gradient has no `height` besides its shape.
+/// It may be one of the tensors, but must not overlap one partially: a thread could read elements that another has
+/// already written. A sparse one must be apart from them: rows are written in another order than it is read.
+/// errors   those of update_rows
+ROWAN_IF_CALLED void check_targets(ShapedBytes const& grad, std::optional<std::int64_t> height,
+                                   std::span<ShapedBytes const> written, bool one_shape);
+
+template <class Rule = void, class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets({value.shape(), detail::bytes_of(value)}, height,
+                  std::array{ShapedBytes{param.shape(), detail::bytes_of(param)}...}, is_elementwise<Rule>);
+}
+template <class Rule = void, class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_targets({grad.shape(), detail::bytes_of(grad)}, std::nullopt,
+                  std::array{ShapedBytes{param.shape(), detail::bytes_of(param)}...}, is_elementwise<Rule>);
 }
 
-/// Checks that all states have the shape of param, if the rule requires it.
-template <class Rule, class P, class... S, class D>
-void check_states(Tensor<P, D> const& param, Tensor<S, D> const&... state) {
-    if constexpr (is_elementwise<Rule>) {
-        std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
-    }
+/// Checks that a state has the shape of the parameter.
+void check_state(char const* field, ShapedBytes const& param, ShapedBytes const& state);
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    check_state(field, {param.shape(), {}}, {state.shape(), {}});
 }
 
 /// Applies rules to rows.
@@ -24683,8 +24803,7 @@ void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
     detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), grad.height(), param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -24694,8 +24813,7 @@ void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tens
                  Tensor<S, D>&... state) {
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_dense_targets<Rule>(grad, param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
@@ -24712,8 +24830,7 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
     detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
     SelectedRows<T, D>::check_value(value, plan.value_rows());
     detail::check_exec(exec);
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(value, plan.height(), param, state...);
     if (detail::only_checking()) return;
     detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
@@ -24737,6 +24854,55 @@ void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Ru
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/sparse/update_rows_inl.hpp: definitions of rowan/sparse/update_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+ROWAN_FUNCTION void check_state(char const* field, ShapedBytes const& param, ShapedBytes const& state) {
+    if (state.shape != param.shape) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape),
+                         shape_text(param.shape) + ", the shape of param");
+    }
+}
+
+ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<std::int64_t> height,
+                                         std::span<ShapedBytes const> written, bool one_shape) {
+    if (!height && grad.shape.empty()) throw ShapeError("grad rank", "0", "at least 1");
+    std::size_t const rows = height ? static_cast<std::size_t>(*height) : grad.shape[0];
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        auto const& shape = written[i].shape;
+        if (shape.empty()) throw ShapeError(state_name(i) + " rank", "0", "at least 1");
+        if (shape[0] != rows)
+            throw ShapeError(state_name(i) + ".shape(0)", std::to_string(shape[0]), std::to_string(rows));
+    }
+    check_trailing_dims("param", written[0].shape, grad.shape);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (overlap(written[j].bytes, written[i].bytes))
+                throw Error(state_name(j) + " shares memory with " + state_name(i));
+        }
+    }
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        auto const bytes = written[i].bytes;
+        bool const is_grad = !height && bytes.data() == grad.bytes.data() && bytes.size() == grad.bytes.size();
+        if (overlap(bytes, grad.bytes) && !is_grad) {
+            throw Error(state_name(i) + " shares memory with " +
+                        (height ? "the gradient's value" : "other elements of grad"));
+        }
+    }
+    for (std::size_t i = 1; one_shape && i < written.size(); ++i) {
+        check_state(state_name(i).c_str(), written[0], written[i]);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sparse/lane_rule.hpp: LaneRule, a formula of single elements as a rule of update_rows, and its arithmetic.
 
@@ -25069,8 +25235,7 @@ template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::check_states<Rule>(param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), grad.height(), param, state...);
     if (detail::only_checking()) return;
     auto sums = grad.sums(exec);
     detail::RowUpdates<Cpu>::with_sums<T>(sums.rows(), sums, rule, param, state...);
@@ -26422,19 +26587,19 @@ ROWAN_IF_CALLED inline std::string ranks_text(std::span<int const> ranks) {
     return text;
 }
 
-ROWAN_CALLED_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string time_text(std::chrono::steady_clock::duration time) {
     auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     return ms < 1000 ? std::to_string(ms).append(" ms") : std::to_string(ms / 1000).append(" s");
 }
 
-ROWAN_CALLED_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
-                                            std::chrono::steady_clock::duration waited) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string late_text(std::span<int const> late, std::string_view what,
+                                                       std::chrono::steady_clock::duration waited) {
     std::string text = late.empty() ? std::string("all ranks wait in ") : ranks_text(late);
     if (!late.empty()) text.append(late.size() == 1 ? " has not come to " : " have not come to ");
     return text.append(what).append(" for ").append(time_text(waited));
 }
 
-ROWAN_CALLED_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void print_wait(std::string_view text, std::span<std::string const> in) {
     std::map<std::string_view, std::vector<int>> ranks;
     for (std::size_t r = 0; r < in.size(); ++r) {
         if (!in[r].empty()) ranks[in[r]].push_back(static_cast<int>(r));
@@ -26463,20 +26628,20 @@ struct RankWatch::Wait {
     }
 };
 
-ROWAN_CALLED_FUNCTION RankWatch::RankWatch(int rank, int size)
+ROWAN_CALLED_FUNCTION ROWAN_RARE RankWatch::RankWatch(int rank, int size)
     : rank_(rank), in_(static_cast<std::size_t>(size)), asked_(in_.size()) {}
 
-ROWAN_CALLED_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
     std::scoped_lock const lock(mutex_);
     expected_.set(what, patience);
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::check() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::check() const {
     if (has_ended_) throw RemoteError(*ended_);
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
-                                           std::span<int const> members, bool throws) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
+                                                      std::span<int const> members, bool throws) {
     using std::chrono::milliseconds;
     auto const began = Clock::now();
     Wait wait{call, members, throws, began, began, began, began};
@@ -26494,7 +26659,7 @@ ROWAN_CALLED_FUNCTION void RankWatch::wait(std::function<bool()> const& done, st
     }
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::look(Wait& wait, Clock::time_point now) {
     std::scoped_lock const lock(mutex_);
     auto const what = expected_.text(wait.call);
     read_notes(what);
@@ -26513,7 +26678,7 @@ ROWAN_CALLED_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
     abort(ended_->what());
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::read_notes(std::string_view what) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::read_notes(std::string_view what) {
     RankNote note, mine;
     mine.kind = RankNote::answers;
     what.copy(mine.text.data(), mine.text.size() - 1);
@@ -26531,7 +26696,7 @@ ROWAN_CALLED_FUNCTION void RankWatch::read_notes(std::string_view what) {
     }
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::ask(std::string_view what) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::ask(std::string_view what) {
     RankNote note;
     what.copy(note.text.data(), note.text.size() - 1);
     silent_ = false;
@@ -26544,7 +26709,7 @@ ROWAN_CALLED_FUNCTION void RankWatch::ask(std::string_view what) {
     in_[static_cast<std::size_t>(rank_)] = what;
 }
 
-ROWAN_CALLED_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::judge(Wait& wait, Clock::time_point now) {
     auto const waits = [&](int r) { return !in_[static_cast<std::size_t>(r)].empty(); };
     auto const late = late_ranks(wait.members, static_cast<int>(in_.size()), waits);
     auto const text = late_text(late, expected_.text(wait.call), now - wait.began);
@@ -29135,7 +29300,7 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void GradientMaker::spread(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::spread(std::span<Operator* const> order) {
     for (Operator const* op : order) {
         bool reaches = false;
         for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
@@ -29146,11 +29311,11 @@ ROWAN_CALLED_FUNCTION void GradientMaker::spread(std::span<Operator* const> orde
     }
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::fill(Variable& like, double value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::fill(Variable& like, double value) {
     return *scope_.new_op(kernels_.fill, {&like}, owned(FullLikeOptions{value})).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION Variable* GradientMaker::gradient(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* GradientMaker::gradient(Variable const& v) {
     auto const found = parts_.find(&v);
     if (found == parts_.end()) return nullptr;
     auto& parts = found->second;
@@ -29163,12 +29328,12 @@ ROWAN_CALLED_FUNCTION Variable* GradientMaker::gradient(Variable const& v) {
     return parts[0];
 }
 
-ROWAN_CALLED_FUNCTION std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
     auto const found = parts_.find(&v);
     return found == parts_.end() ? std::vector<Variable*>() : found->second;
 }
 
-ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op) {
     std::vector<Variable*> out_grads;
     for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
@@ -29228,13 +29393,13 @@ ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
     }
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::zeros(Variable& like) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == kernels_.dtype) return fill(like, 0.0);
     return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
     VarSpec const& spec = gradient.spec();
     if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
     if (spec.dtype != kernels_.dtype)
@@ -29245,8 +29410,8 @@ ROWAN_CALLED_FUNCTION Variable& GradientMaker::dense(Variable const& result, Var
     return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION std::vector<bool> GradientMaker::needed_rules(Operator const& op,
-                                                                    std::span<grad_kernel const> rules) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<bool> GradientMaker::needed_rules(
+    Operator const& op, std::span<grad_kernel const> rules) const {
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;
@@ -29280,8 +29445,8 @@ ROWAN_CALLED_FUNCTION std::vector<bool> GradientMaker::needed_rules(Operator con
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
-                                                                      Scope& scope) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels,
+                                                                                 Variable& cost, Scope& scope) {
     auto const order = trace(std::array{&cost});
     GradientMaker maker(kernels, scope, describe(cost));
     std::unordered_set<Variable const*> moving;  // such as a moving mean
@@ -29946,6 +30111,8 @@ using Optimizer = OptimizerOn<Cpu>;
 
 namespace rowan::inline v0::detail {
 
+class DeferredTables;
+
 /// The steps of a deferred optimizer that rows of a parameter have missed.
 class MissedSteps {
 public:
@@ -29961,6 +30128,8 @@ public:
     virtual void flush(Cpu exec) = 0;
     /// From now on, each step brings all rows up to date, as all are read between steps.
     virtual void flush_each_step() = 0;
+    /// What a trainer needs for its tables with missed steps.
+    virtual std::unique_ptr<DeferredTables> new_tables() const = 0;
 };
 
 }  // namespace rowan::inline v0::detail
@@ -30030,7 +30199,8 @@ namespace rowan::inline v0::detail {
 /// What an optimizer does for parameters of this element type.
 /// errors   TypeError if it does not support the type
 ROWAN_IF_CALLED OptimizerKind const& kind_for(OptimizerKinds const* kinds, ParameterGradient const& g);
-ROWAN_CALLED_FUNCTION OptimizerKind const& kind_for(OptimizerKinds const* kinds, ParameterGradient const& g) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OptimizerKind const& kind_for(OptimizerKinds const* kinds,
+                                                               ParameterGradient const& g) {
     if (kinds != nullptr) {
         for (OptimizerKind const& kind : kinds->kinds) {
             if (kind.wire == g.parameter->spec().dtype) return kind;
@@ -30040,7 +30210,7 @@ ROWAN_CALLED_FUNCTION OptimizerKind const& kind_for(OptimizerKinds const* kinds,
                     dtype_text(g.parameter->spec().dtype), kinds == nullptr ? std::string() : kinds->types);
 }
 
-ROWAN_CALLED_FUNCTION void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
     if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
     auto const dense = kind_for(kinds_.get(), g).dense;
     if (dense == nullptr) return;
@@ -30050,19 +30220,20 @@ ROWAN_CALLED_FUNCTION void AnyOptimizer::densify(Scope& scope, ParameterGradient
     g.gradient = dense(scope, *g.gradient);
 }
 
-ROWAN_CALLED_FUNCTION ParameterUpdate AnyOptimizer::add(Scope& scope, ParameterGradient const& g) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ParameterUpdate AnyOptimizer::add(Scope& scope, ParameterGradient const& g) const {
     ScopeRollback added(scope);
     auto update = kind_for(kinds_.get(), g).make(scope, g);
     added.keep();
     return update;
 }
 
-ROWAN_CALLED_FUNCTION NamedValues const& AnyOptimizer::values() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE NamedValues const& AnyOptimizer::values() const {
     static NamedValues const none;
     return kinds_ == nullptr ? none : kinds_->values;
 }
 
-ROWAN_CALLED_FUNCTION AnyOptimizer AnyOptimizer::only_for(std::span<std::int32_t const> wires, std::string types) && {
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyOptimizer AnyOptimizer::only_for(std::span<std::int32_t const> wires,
+                                                                     std::string types) && {
     auto some = std::make_shared<OptimizerKinds>(*kinds_);
     std::erase_if(some->kinds,
                   [&](OptimizerKind const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });
@@ -32359,19 +32530,21 @@ namespace rowan::inline v0::detail {
 
 ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradient const& g,
                                          std::string const& expected);
-ROWAN_CALLED_FUNCTION void refuse(ClipKinds const& kinds, ParameterGradient const& g, std::string const& expected) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void refuse(ClipKinds const& kinds, ParameterGradient const& g,
+                                             std::string const& expected) {
     throw TypeError(
         std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
         dtype_text(g.gradient->spec().dtype), expected);
 }
 
-ROWAN_CALLED_FUNCTION bool AnyGradientClip::given() const noexcept {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool AnyGradientClip::given() const noexcept {
     return kinds_ != nullptr && !kinds_->of_one.empty();
 }
 
-ROWAN_CALLED_FUNCTION NamedValues const& AnyGradientClip::values() const noexcept { return kinds_->values; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE NamedValues const& AnyGradientClip::values() const noexcept { return kinds_->values; }
 
-ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyGradientClip::add(Scope& scope,
+                                                           std::vector<ParameterGradient>& gradients) const {
     if (!given()) return;
     auto const& kinds = *kinds_;
     std::size_t const size = kinds.together ? gradients.size() : 1;
@@ -32393,8 +32566,8 @@ ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<Parame
     }
 }
 
-ROWAN_CALLED_FUNCTION AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
-                                                                std::string types) && {
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
+                                                                           std::string types) && {
     auto some = std::make_shared<ClipKinds>(*kinds_);
     std::erase_if(some->of_one,
                   [&](ClipKinds::OfType const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });
@@ -33009,6 +33182,8 @@ ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& pa
 namespace rowan::inline v0::detail {
 
 struct GradientSums;
+struct PartsFunctions;
+ROWAN_IF_CALLED PartsFunctions const& parts_functions();
 
 /// Complete where gradients of own element types or devices can be summed, see gradient_sums.hpp.
 template <class T>
@@ -33027,8 +33202,8 @@ inline constexpr bool has_compiled_sums = std::is_same_v<Device, Cpu> &&
 /// What layer::PartsOn<Device> has that does not depend on Device.
 class AnyParts {
 public:
-    std::int64_t count() const noexcept { return count_; }     ///< the number of batches that make a step
-    bool given() const noexcept { return kinds_ != nullptr; }  ///< whether a number was given
+    std::int64_t count() const noexcept { return count_; }  ///< the number of batches that make a step
+    PartsFunctions const* functions() const noexcept { return functions_; }  ///< nullptr unless a number was given
 
     /// How to sum gradients, or moving statistics, of the element type of a variable; `what` is for the error.
     /// errors   TypeError if the element type is not supported
@@ -33047,6 +33222,7 @@ private:
     struct Kinds;
 
     std::int64_t count_ = 1;
+    PartsFunctions const* functions_ = nullptr;
     std::shared_ptr<Kinds const> kinds_;
 };
 
@@ -33249,7 +33425,7 @@ struct AnyParts::Kinds {
 };
 
 ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds)
-    : count_(count), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
+    : count_(count), functions_(&parts_functions()), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
     if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
@@ -33557,82 +33733,6 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
-// rowan/train/detail/train_settings.hpp: TrainSettings, the settings of a training that does not know the device.
-
-namespace rowan::inline v0::detail {
-
-/// What TrainOptionsOn<Device> has, for a training that does not know Device. The options must outlive it.
-struct TrainSettings {
-    AnyOptimizer optimizer;  // of parameters that optimizers does not name
-    std::map<std::string_view, AnyOptimizer> optimizers;
-    std::map<std::string, double> const& rates;
-    AnyGradientClip const& clip;
-    layer::Schedule const& schedule;
-    AnyAverage const& average;
-    std::shared_ptr<Ranks const> ranks;
-    AnyParts const& parts;
-    std::int64_t check_every;
-    bool overlap;
-    std::chrono::milliseconds patience;
-    std::int64_t epochs;
-    layer::TrainCheckpoint const& checkpoint;
-    bool progress;
-    Metrics const& metrics;
-    std::optional<layer::EarlyStop> const& stop;
-    std::uint64_t seed;
-    Callback<BatchReport const&> const& on_batch;
-    Callback<std::int64_t, Parameters const&> const& on_epoch;
-    std::span<Variable* const> keep;
-    Feeds const* initial;  // or nullptr
-    Parameters const* resume;
-
-    ROWAN_IF_CALLED AnyOptimizer const& optimizer_of(ParameterGradient const& g) const;
-};
-
-template <class Device>
-struct CanMakeSettings {};
-
-template <class Device>
-TrainSettings settings_of(void const* options) {
-    auto const& o = *static_cast<TrainOptionsOn<Device> const*>(options);
-    return {.optimizer = o.optimizer.made(),
-            .optimizers = {o.optimizers.begin(), o.optimizers.end()},
-            .rates = o.rates,
-            .clip = o.clip,
-            .schedule = o.schedule,
-            .average = o.average,
-            .ranks = o.comm.shared_ranks(),
-            .parts = o.parts,
-            .check_every = o.check_every,
-            .overlap = o.overlap,
-            .patience = o.patience,
-            .epochs = o.epochs,
-            .checkpoint = o.checkpoint,
-            .progress = o.progress,
-            .metrics = o.metrics,
-            .stop = o.stop,
-            .seed = o.seed,
-            .on_batch = o.on_batch,
-            .on_epoch = o.on_epoch,
-            .keep = o.keep,
-            .initial = o.initial.empty() ? nullptr : &o.initial,
-            .resume = o.resume};
-}
-ROWAN_TEMPLATE(TrainSettings settings_of<Cpu>(void const*))
-
-inline TrainSettings MakeSettings::operator()() const { return settings_(options_); }
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0 {
-
-template <class Device>
-TrainOptionsOn<Device>::~TrainOptionsOn() {}  // g++ does not instantiate one that is defaulted
-
-ROWAN_TEMPLATE(TrainOptionsOn<Cpu>::~TrainOptionsOn())
-
-}  // namespace rowan::inline v0
-
 // rowan/train/detail/cost_type.hpp: CostType, what training asks of the element type of a cost.
 
 namespace rowan::inline v0::detail {
@@ -33656,109 +33756,153 @@ ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
-namespace detail {
-
-/// What a Trainer holds: an AnyTrainer.
-struct HeldTrainer;
-ROWAN_IF_CALLED void destroy(HeldTrainer* trainer) noexcept;
-/// What `exec` refers to must outlive the trainer.
-ROWAN_IF_CALLED Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                                Ranks const* ranks, MakeSettings const& settings);
-ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
-ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
-ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
-
-}  // namespace detail
-
-/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
-/// removed from the net with the trainer. `train` is a loop around it.
-///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
-///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
-///     Parameters const learned = trainer.parameters();
-/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
-template <class T = float, class Device = Cpu>
-class Trainer {
+/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
+/// trainers of the net find the tables by Variable::catch_up. Programs without deferred optimizers compile none.
+class DeferredTables {
 public:
-    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
-    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
-    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
-    /// shapes   cost [1] or []
-    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
-    ///          values, variables have their first values.
-    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
-    ///            has no gradient, or another thread runs or trains a net of this scope
-    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
-    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
-    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
-    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
-    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
-    ///            cost is no sum or mean over rows: see layer::Parts
-    ///          - Error if both options.resume and options.initial are given
-    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
-    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
-    ///            a sharded table has the rows of another rank
-    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
-    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
-    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
-    ///          - with options.comm, those of layer::Comm
-    /// cost     one pass over the net, and one write of each parameter and state
-    explicit Trainer(layer::Var<T, Device> const& cost,
-                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
-        : exec_(options.exec), trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_,
-                                                             options.comm.ranks(), detail::MakeSettings(options))) {}
-    Trainer(Trainer const&) = delete;
-    Trainer& operator=(Trainer const&) = delete;
-    // A mistake, which does not compile.
-    template <class O>
-    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
-        : Trainer(cost) {
-        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
-                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
-    }
+    DeferredTables() = default;
+    DeferredTables(DeferredTables const&) = delete;
+    DeferredTables& operator=(DeferredTables const&) = delete;
+    virtual ~DeferredTables() = default;
 
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
-    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
-    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
-    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
-    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
-    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
-    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
-    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
-    ///          options.check_every comes after the step, which steps() counts
-    /// cost     that of the operators, of their gradients and of the optimizers
-    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
+    /// Adds a table. Each step reads the rows that the net of `cost` looks up, or, if that is nullptr, all.
+    /// errors   GraphError if another trainer defers its updates, too
+    /// cost     O(lookups); of the first one a pass over the net
+    virtual void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) = 0;
+    virtual bool contains(Variable const& table) const = 0;
 
-    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
-    /// layer::Parts.
-    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
-    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
-    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
-    ///          if the cost adds means whose divisors are not in the same proportion in all parts
-    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
-    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
-    double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
-
-    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
-    /// errors   std::bad_alloc
-    /// cost     one read and one write of all of them, and the missed steps
-    Parameters parameters() const { return detail::parameters_of(*trainer_); }
-
-    /// The number of steps, resumed ones included.
-    std::int64_t steps() const noexcept { return detail::steps_of(*trainer_); }
-
-private:
-    Device exec_;
-    detail::Owner<detail::HeldTrainer> trainer_;
+    /// Brings the rows up to date that batches name, but those of the tables in `others`.
+    virtual void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const = 0;
+    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
+    virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
+    /// Brings all rows up to date.
+    virtual void flush(Cpu exec) const = 0;
 };
 
-}  // namespace rowan::inline v0
+/// Without tables.
+ROWAN_IF_CALLED std::unique_ptr<DeferredTables> new_deferred_tables();
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+template <class = void>
+class TablesOfTrainer final : public DeferredTables {
+public:
+    ~TablesOfTrainer() override {
+        for (Table const& t : tables_) {
+            t.variable->catch_up = nullptr;
+            try {
+                t.steps->flush(Cpu{});
+            } catch (...) {  // the rows stay behind
+            }
+        }
+    }
+
+    void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
+        if (table.catch_up)
+            throw GraphError(
+                std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+        if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
+        Table added{&table, std::move(steps), {}};
+        if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
+        if (!added.lookups) added.steps->flush_each_step();
+        places_.emplace(&table, tables_.size());
+        tables_.push_back(added);
+        table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
+    }
+    bool contains(Variable const& table) const override { return places_.contains(&table); }
+
+    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const override {
+        for (Table const& t : tables_) {
+            if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+                t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+        }
+    }
+    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const override {
+        if (auto const at = places_.find(&table); at != places_.end())
+            tables_[at->second].steps->catch_up(exec, positions, true);
+    }
+    void flush(Cpu exec) const override {
+        for (Table const& t : tables_) t.steps->flush(exec);
+    }
+
+private:
+    struct Table {
+        Variable* variable;
+        std::shared_ptr<MissedSteps> steps;
+        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
+    };
+
+    std::vector<Table> tables_;
+    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
+    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
+};
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<DeferredTables> new_deferred_tables() {
+    return std::make_unique<TablesOfTrainer<>>();
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/loss_rows.hpp: LossRows, the rows of which the losses of a batch are sums or means.
+
+namespace rowan::inline v0::detail {
+
+/// The rows of which the losses of a batch are sums or means. Walking back from the cost, a loss is an operator that
+/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Of
+/// one with weights of rows, those count whose weight is not 0. Rows are counted while the net runs, which then clears
+/// them.
+class LossRows {
+public:
+    /// Of a net with these operators, in this order.
+    /// cost     one pass over the net
+    ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
+
+    /// Begins a run: counts the rows of variables that no operator writes.
+    ROWAN_IF_CALLED void begin();
+    /// Counts what an operator has written. Called for all operators, in their order.
+    void after(Operator const& op) {
+        for (; next_ < all_.size() && all_[next_].writer == &op; ++next_) count(all_[next_]);
+    }
+    /// After so many operators all are counted.
+    std::size_t ready() const noexcept { return all_.empty() ? 0 : all_.back().ready; }
+
+    /// The rows of the loss that has most. 0: no parameter may change. 1 if no loss reads rows.
+    std::int64_t most() const noexcept { return all_.empty() ? 1 : most_; }
+
+private:
+    struct Reduced {
+        Variable const* variable;
+        Operator const* writer;
+        std::size_t ready;    // after so many operators it has its value
+        bool weighs = false;  // whether it has the weights of rows
+    };
+    void count(Reduced const& r);
+
+    std::vector<Reduced> all_;  // by `ready`
+    std::size_t next_ = 0;      // to count
+    std::int64_t most_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/op/loss/declared.hpp: losses and metrics: names, slots and options, without what computes.
 
@@ -34034,6 +34178,9 @@ namespace rowan::inline v0::detail {
 /// Whether its elements have one of rowan's floating-point types.
 bool has_floats(Variable const& v);
 
+/// The elements of a value of such a variable.
+std::vector<double> floats_of(Value const& x);
+
 /// A number that is that of all parts if it is summed over them, such as the number of rows.
 struct Counted {
     enum Of : std::uint8_t { rows, elements, labels, kept, value };
@@ -34044,7 +34191,7 @@ struct Counted {
     std::optional<std::int64_t> ignored = {};      // of kept elements: the value of others, if there are any
     Variable* weights = nullptr;                   // of kept elements: those of their rows, or all count once
 
-    double count() const;
+    ROWAN_IF_CALLED double count() const;
 };
 
 /// What a mean divides by in each part: a product, 1 if there are no factors.
@@ -34052,19 +34199,19 @@ struct CostDivisor {
     Operator const* op;
     std::vector<Counted> factors;
 
-    double count() const;
+    ROWAN_IF_CALLED double count() const;
     /// By how much of itself count() may be off because a net computes a factor in its element type.
-    double rounding() const;
+    ROWAN_IF_CALLED double rounding() const;
 };
 
 /// The first tensor whose first dim is UNK, walking back from the cost through what writes it, nearest first and inputs
 /// in order; or nullptr.
 /// cost     one pass over the net
-Variable* rows_variable(Variable& cost);
+ROWAN_IF_CALLED Variable* rows_variable(Variable& cost);
 /// The rows of a variable, whose other dims are known, or its elements.
-Counted counted_rows(Variable& v);
+ROWAN_IF_CALLED Counted counted_rows(Variable& v);
 /// The rows of which an operator computes a mean, those of its first input, or none.
-std::optional<Counted> rows_of_input(Operator const& op);
+ROWAN_IF_CALLED std::optional<Counted> rows_of_input(Operator const& op);
 
 /// How a cost depends on the number of batches that are joined: as a sum or a mean of those of its parts, or, without a
 /// batch, not at all. It is found by walking back from the cost through operators that are linear, to those that reduce
@@ -34077,19 +34224,19 @@ public:
     ROWAN_IF_CALLED explicit CostWeight(Variable& cost);
 
     /// The variables whose values a part's weights depend on.
-    std::vector<Variable*> reads() const;
+    ROWAN_IF_CALLED std::vector<Variable*> reads() const;
     /// The number of weights of a part: one, or one for each mean that the cost adds.
     std::size_t size() const noexcept { return divisors_.empty() ? 1 : divisors_.size(); }
     /// Appends the weights of the part that has been run.
     /// errors   IndexError if a label is not a class
-    void append_to(std::vector<double>& all) const;
+    ROWAN_IF_CALLED void append_to(std::vector<double>& all) const;
 
     /// What the gradients of a part are multiplied by, from its weights: the first that is not 0, as those of a mean that
     /// is added have the same proportion, or, where it has no rows in any part, are 0.
     double of_part(std::span<double const> weights) const { return weights[first_given(weights.first(size()))]; }
     /// What the sum of the weighed gradients of all parts is divided by, from their weights, `stride` apart.
     /// errors   ValueError if the cost adds means whose divisors differ in proportion, or divides by 0
-    double divisor(std::span<double const> weights, std::size_t stride) const;
+    ROWAN_IF_CALLED double divisor(std::span<double const> weights, std::size_t stride) const;
 
 private:
     /// The first number that is not 0, or number 0 if all are.
@@ -34341,24 +34488,32 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION bool has_floats(Variable const& v) {
+ROWAN_FUNCTION ROWAN_RARE bool has_floats(Variable const& v) {
     auto const type = v.spec().dtype;
     return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
            type == dtype<float16>::wire;
 }
 
-/// f(the tensor) of a value on the host, of a variable for which has_floats is true.
-template <class F>
-double visit_floats(Value host, F const& f) {
-    auto const type = host.elements().dtype;
-    if (type == dtype<double>::wire) return f(host.get<LoDTensor<double>>().value());
-    if (type == dtype<float>::wire) return f(host.get<LoDTensor<float>>().value());
-    if (type == dtype<float16>::wire) return f(host.get<LoDTensor<float16>>().value());
-    return f(host.get<LoDTensor<bfloat16>>().value());
+template <class T>
+std::vector<double> as_doubles(std::span<std::byte const> bytes) {
+    std::vector<double> all(bytes.size() / sizeof(T));
+    auto const* const x = reinterpret_cast<T const*>(bytes.data());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(dtype<T>::widen(x[i]));
+    return all;
+}
+
+ROWAN_FUNCTION ROWAN_RARE std::vector<double> floats_of(Value const& x) {
+    Value host = x.on_host();
+    auto const elements = host.elements();
+    if (elements.dtype == dtype<double>::wire) return as_doubles<double>(elements.bytes);
+    if (elements.dtype == dtype<float>::wire) return as_doubles<float>(elements.bytes);
+    if (elements.dtype == dtype<float16>::wire) return as_doubles<float16>(elements.bytes);
+    return as_doubles<bfloat16>(elements.bytes);
 }
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
-inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+ROWAN_IF_CALLED double sum_of_weights(Value const& labels, CrossEntropyOptions const& o);
+ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
     std::vector<std::int64_t> numbers;
     Value const host = labels.on_host();
     visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
@@ -34383,36 +34538,28 @@ inline double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) 
 }
 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
-inline double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights) {
+ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
+ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
+                                                    Variable const* weights) {
     std::vector<double> of_rows;
-    if (weights != nullptr) {
-        visit_floats(weights->value().on_host(), [&]<class T>(Tensor<T> const& all) {
-            for (T const& w : all) of_rows.push_back(static_cast<double>(dtype<T>::widen(w)));
-            return 0.0;
-        });
+    if (weights != nullptr) of_rows = floats_of(weights->value());
+    std::vector<double> const all = floats_of(labels);
+    auto other = static_cast<double>(ignored.value_or(0));  // compared as losses compare labels
+    if (labels.spec().dtype != dtype<double>::wire) other = static_cast<double>(constant<float>(other));
+    std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
+    double sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!ignored || all[i] != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
     }
-    return visit_floats(labels.on_host(), [&]<class T>(Tensor<T> const& all) {
-        using S = sum_t<T>;
-        S const other = constant<S>(static_cast<double>(ignored.value_or(0)));  // compared as losses compare labels
-        std::size_t const width = of_rows.empty() ? 1 : all.size() / of_rows.size();
-        double sum = 0;
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            if (!ignored || load<S>(all.data() + i) != other) sum += of_rows.empty() ? 1 : of_rows[i / width];
-        }
-        return sum;
-    });
+    return sum;
 }
 
-ROWAN_FUNCTION double Counted::count() const {
+ROWAN_CALLED_FUNCTION double Counted::count() const {
     Value const& now = variable->value();
     if (of == rows) return static_cast<double>(now.rows());
     if (of == labels) return sum_of_weights(now, *options);
     if (of == kept) return sum_of_kept(now, ignored, weights);
-    if (of == value) {
-        return visit_floats(now.on_host(), []<class T>(Tensor<T> const& held) {
-            return static_cast<double>(dtype<T>::widen(held.data()[0]));
-        });
-    }
+    if (of == value) return floats_of(now)[0];
     double product = 1;
     auto const spec = now.spec();
     for (std::size_t i = 0; i < spec.dims.size(); ++i) {
@@ -34421,13 +34568,13 @@ ROWAN_FUNCTION double Counted::count() const {
     return product;
 }
 
-ROWAN_FUNCTION double CostDivisor::count() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::count() const {
     double all = 1;
     for (Counted const& factor : factors) all *= factor.count();
     return all;
 }
 
-ROWAN_FUNCTION double CostDivisor::rounding() const {
+ROWAN_CALLED_FUNCTION double CostDivisor::rounding() const {
     double all = 1e-12;
     for (Counted const& factor : factors) {
         if (factor.of != Counted::value) continue;
@@ -34438,7 +34585,7 @@ ROWAN_FUNCTION double CostDivisor::rounding() const {
     return all;
 }
 
-ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* rows_variable(Variable& cost) {
     std::vector<Variable*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -34455,13 +34602,13 @@ ROWAN_FUNCTION Variable* rows_variable(Variable& cost) {
     return nullptr;
 }
 
-ROWAN_FUNCTION Counted counted_rows(Variable& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Counted counted_rows(Variable& v) {
     auto const& dims = v.spec().dims;
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
 
-ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
     bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
     if (!known) return counted_rows(x);
@@ -34469,7 +34616,7 @@ ROWAN_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
 }
 
-ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
         for (Counted const& factor : d.factors) {
@@ -34480,12 +34627,12 @@ ROWAN_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     return all;
 }
 
-ROWAN_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
+ROWAN_CALLED_FUNCTION void CostWeight::append_to(std::vector<double>& all) const {
     if (divisors_.empty()) all.push_back(1);
     for (CostDivisor const& d : divisors_) all.push_back(d.count());
 }
 
-ROWAN_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
+ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights, std::size_t stride) const {
     if (kind_ == sum) return 1;
     std::vector<double> totals(size());
     for (std::size_t i = 0; i < weights.size(); i += stride) {
@@ -34780,193 +34927,24 @@ ROWAN_CALLED_FUNCTION void CostWeight::find_divisors(Variable& rows, std::vector
 
 #endif
 
-// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
-
-namespace rowan::inline v0::detail {
-
-/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
-/// trainers of the net find the tables by Variable::catch_up.
-class DeferredTables {
-public:
-    DeferredTables() = default;
-    DeferredTables(DeferredTables const&) = delete;
-    DeferredTables& operator=(DeferredTables const&) = delete;
-    ~DeferredTables();
-
-    /// Adds a table with the lookups of a step, or none if each step reads all of its rows.
-    /// errors   GraphError if another trainer defers its updates, too
-    /// cost     O(lookups)
-    ROWAN_IF_CALLED void add(Variable& table, std::shared_ptr<MissedSteps> steps, std::optional<TableLookups> lookups);
-
-    /// Brings the rows up to date that batches name, but those of the tables in `others`; and all rows of the variables
-    /// in `read` whose updates another trainer defers.
-    ROWAN_IF_CALLED void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const;
-    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
-    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
-    ROWAN_IF_CALLED void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const;
-    /// Brings all rows up to date.
-    ROWAN_IF_CALLED void flush(Cpu exec) const;
-
-private:
-    struct Table {
-        Variable* variable;
-        std::shared_ptr<MissedSteps> steps;
-        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
-    };
-
-    ROWAN_IF_CALLED Table const* find(Variable const& table) const;
-
-    std::vector<Table> tables_;
-    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <string>
-#include <unordered_set>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION DeferredTables::~DeferredTables() {
-    for (Table const& t : tables_) {
-        t.variable->catch_up = nullptr;
-        try {
-            t.steps->flush(Cpu{});
-        } catch (...) {  // the rows stay behind
-        }
-    }
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::add(Variable& table, std::shared_ptr<MissedSteps> steps,
-                                               std::optional<TableLookups> lookups) {
-    if (table.catch_up)
-        throw GraphError(std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
-    Table added{&table, std::move(steps), std::move(lookups)};
-    if (!added.lookups) added.steps->flush_each_step();
-    places_.emplace(&table, tables_.size());
-    tables_.push_back(added);
-    table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
-}
-
-ROWAN_CALLED_FUNCTION auto DeferredTables::find(Variable const& table) const -> Table const* {
-    auto const at = places_.find(&table);
-    return at == places_.end() ? nullptr : &tables_[at->second];
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, std::span<Feeds const> batches,
-                                                    std::span<Variable* const> others) const {
-    std::unordered_set<Variable const*> const other(others.begin(), others.end());
-    for (Table const& t : tables_) {
-        if (t.lookups && !other.contains(t.variable))
-            t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
-    }
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up_others(std::span<Variable* const> read) const {
-    for (Variable* const v : read) {
-        if (v->catch_up && find(*v) == nullptr) v->catch_up();
-    }
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const {
-    if (Table const* const t = find(table)) t->steps->catch_up(exec, positions, true);
-}
-
-ROWAN_CALLED_FUNCTION void DeferredTables::flush(Cpu exec) const {
-    for (Table const& t : tables_) t.steps->flush(exec);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/train/detail/entered.hpp: Entered, marks a call that must not run twice at the same time.
-
-namespace rowan::inline v0::detail {
-
-/// Marks a call until destruction.
-class Entered {
-public:
-    /// errors   Error if another one holds the flag
-    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
-    }
-    Entered(Entered const&) = delete;
-    Entered& operator=(Entered const&) = delete;
-    ~Entered() { flag_.clear(); }
-
-private:
-    std::atomic_flag& flag_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/loss_rows.hpp: LossRows, the rows of which the losses of a batch are sums or means.
-
-namespace rowan::inline v0::detail {
-
-/// The rows of which the losses of a batch are sums or means. Walking back from the cost, a loss is an operator that
-/// reads a variable with rows; of several, the first counts; or one that reads data of known dims, but for factors. Of
-/// one with weights of rows, those count whose weight is not 0. Rows are counted while the net runs, which then clears
-/// them.
-class LossRows {
-public:
-    /// Of a net with these operators, in this order.
-    /// cost     one pass over the net
-    ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
-
-    /// Begins a run: counts the rows of variables that no operator writes.
-    ROWAN_IF_CALLED void begin();
-    /// Counts what an operator has written. Called for all operators, in their order.
-    void after(Operator const& op) {
-        for (; next_ < all_.size() && all_[next_].writer == &op; ++next_) count(all_[next_]);
-    }
-    /// After so many operators all are counted.
-    std::size_t ready() const noexcept { return all_.empty() ? 0 : all_.back().ready; }
-
-    /// The rows of the loss that has most. 0: no parameter may change. 1 if no loss reads rows.
-    std::int64_t most() const noexcept { return all_.empty() ? 1 : most_; }
-
-private:
-    struct Reduced {
-        Variable const* variable;
-        Operator const* writer;
-        std::size_t ready;    // after so many operators it has its value
-        bool weighs = false;  // whether it has the weights of rows
-    };
-    void count(Reduced const& r);
-
-    std::vector<Reduced> all_;  // by `ready`
-    std::size_t next_ = 0;      // to count
-    std::int64_t most_ = 0;
-};
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/train/detail/loss_rows_inl.hpp: definitions of rowan/train/detail/loss_rows.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* const> order) {
-    std::unordered_map<Operator const*, std::size_t> ready;
-    for (std::size_t i = 0; i < order.size(); ++i) ready[order[i]] = i + 1;
     std::vector<Variable const*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
     auto const add = [&](Variable const& v, bool weighs) {
         Operator const* const writer = writer_of(v);
-        all_.push_back({&v, writer, writer == nullptr ? 0 : ready.at(writer), weighs});
+        auto const at = std::ranges::find(order, writer);
+        std::size_t const ready = writer == nullptr ? 0 : static_cast<std::size_t>(at - order.begin()) + 1;
+        all_.insert(std::ranges::upper_bound(all_, ready, {}, &Reduced::ready), {&v, writer, ready, weighs});
     };
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
@@ -34985,7 +34963,6 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
             }
         }
     }
-    std::ranges::stable_sort(all_, {}, &Reduced::ready);
 }
 
 ROWAN_CALLED_FUNCTION void LossRows::begin() {
@@ -35000,10 +34977,8 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
         if (declared[i] == UNK && now[i] == 0) rows = 0;
     }
     if (r.weighs && has_floats(*r.variable)) {
-        rows = static_cast<std::int64_t>(visit_floats(r.variable->value().on_host(), []<class T>(Tensor<T> const& all) {
-            return static_cast<double>(
-                std::count_if(all.begin(), all.end(), [](T const& w) { return dtype<T>::widen(w) != 0; }));
-        }));
+        auto const weights = floats_of(r.variable->value());
+        rows = static_cast<std::int64_t>(weights.size()) - std::ranges::count(weights, 0.0);
     }
     most_ = std::max(most_, rows);
 }
@@ -35011,6 +34986,82 @@ ROWAN_FUNCTION void LossRows::count(Reduced const& r) {
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/train/detail/train_settings.hpp: TrainSettings, the settings of a training that does not know the device.
+
+namespace rowan::inline v0::detail {
+
+/// What TrainOptionsOn<Device> has, for a training that does not know Device. The options must outlive it.
+struct TrainSettings {
+    AnyOptimizer optimizer;  // of parameters that optimizers does not name
+    std::map<std::string_view, AnyOptimizer> optimizers;
+    std::map<std::string, double> const& rates;
+    AnyGradientClip const& clip;
+    layer::Schedule const& schedule;
+    AnyAverage const& average;
+    std::shared_ptr<Ranks const> ranks;
+    AnyParts const& parts;
+    std::int64_t check_every;
+    bool overlap;
+    std::chrono::milliseconds patience;
+    std::int64_t epochs;
+    layer::TrainCheckpoint const& checkpoint;
+    bool progress;
+    Metrics const& metrics;
+    std::optional<layer::EarlyStop> const& stop;
+    std::uint64_t seed;
+    Callback<BatchReport const&> const& on_batch;
+    Callback<std::int64_t, Parameters const&> const& on_epoch;
+    std::span<Variable* const> keep;
+    Feeds const* initial;  // or nullptr
+    Parameters const* resume;
+
+    ROWAN_IF_CALLED AnyOptimizer const& optimizer_of(ParameterGradient const& g) const;
+};
+
+template <class Device>
+struct CanMakeSettings {};
+
+template <class Device>
+TrainSettings settings_of(void const* options) {
+    auto const& o = *static_cast<TrainOptionsOn<Device> const*>(options);
+    return {.optimizer = o.optimizer.made(),
+            .optimizers = {o.optimizers.begin(), o.optimizers.end()},
+            .rates = o.rates,
+            .clip = o.clip,
+            .schedule = o.schedule,
+            .average = o.average,
+            .ranks = o.comm.shared_ranks(),
+            .parts = o.parts,
+            .check_every = o.check_every,
+            .overlap = o.overlap,
+            .patience = o.patience,
+            .epochs = o.epochs,
+            .checkpoint = o.checkpoint,
+            .progress = o.progress,
+            .metrics = o.metrics,
+            .stop = o.stop,
+            .seed = o.seed,
+            .on_batch = o.on_batch,
+            .on_epoch = o.on_epoch,
+            .keep = o.keep,
+            .initial = o.initial.empty() ? nullptr : &o.initial,
+            .resume = o.resume};
+}
+ROWAN_TEMPLATE(TrainSettings settings_of<Cpu>(void const*))
+
+inline TrainSettings MakeSettings::operator()() const { return settings_(options_); }
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+template <class Device>
+TrainOptionsOn<Device>::~TrainOptionsOn() {}  // g++ does not instantiate one that is defaulted
+
+ROWAN_TEMPLATE(TrainOptionsOn<Cpu>::~TrainOptionsOn())
+
+}  // namespace rowan::inline v0
 
 // rowan/train/detail/parameter_updates.hpp: ParameterUpdates, the optimizers and averages of a trainer's parameters.
 
@@ -35205,6 +35256,342 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec con
 
 #endif
 
+// rowan/train/detail/any_trainer.hpp: AnyTrainer, a Trainer of a net with any types on any device.
+
+namespace rowan::inline v0::detail {
+
+struct FetchedGradients;
+struct TrainerParts;
+
+/// Trainer documents what it does, and rowan/train/step.md how.
+class AnyTrainer {
+public:
+    /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
+    /// of as many batches.
+    struct StepAhead {
+        std::span<Feeds const> next;
+        bool agreed;
+    };
+
+    ROWAN_IF_CALLED AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                               TrainSettings const& options);
+    AnyTrainer(AnyTrainer const&) = delete;
+    AnyTrainer& operator=(AnyTrainer const&) = delete;
+    ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
+    ROWAN_IF_CALLED Parameters parameters() const;
+    std::int64_t steps() const noexcept { return steps_; }
+    /// Those of the losses of the last step.
+    std::int64_t rows() const noexcept { return rows_; }
+
+private:
+    friend class TrainerStep;
+    friend struct PartsFunctions;
+
+    ROWAN_IF_CALLED std::vector<Variable*> variables() const;
+    /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
+    ROWAN_IF_CALLED void check_ranks() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    ROWAN_IF_CALLED Value own_copy(Variable const& v, Value const& value) const;
+
+    /// Brings all rows up to date of the variables whose updates another trainer defers.
+    ROWAN_IF_CALLED void catch_up_others(std::span<Variable* const> read) const;
+
+    /// That of the schedule for the next step.
+    ROWAN_IF_CALLED double factor() const;
+    /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
+    ROWAN_IF_CALLED double prepare();
+
+    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
+    ROWAN_IF_CALLED std::int64_t seed_of(std::size_t k, std::int64_t part) const;
+
+    /// Runs the net on a part, which sets results_, and returns the cost.
+    ROWAN_IF_CALLED double run(Feeds const& feeds, std::int64_t part,
+                               std::function<void(Operator const&)> const& after = {});
+    /// A step of one batch, without options.parts: calls enter() and returns the cost.
+    ROWAN_IF_CALLED double run_batch(std::span<Feeds const> batches, std::function<void()> const& enter);
+    /// The results of the only part are those of the step.
+    ROWAN_IF_CALLED void keep_part();
+
+    // With several parts or ranks: see trainer_parts_inl.hpp.
+    ROWAN_IF_CALLED void build_parts(TrainSettings const& options, std::vector<Variable*>& outputs);
+    ROWAN_IF_CALLED double run_parts(std::span<Feeds const> batches, StepAhead const* ahead,
+                                     std::function<void()> const& enter);
+    /// Adds what ranks must have the same.
+    ROWAN_IF_CALLED void tell_ranks(NamedValues& to, TrainSettings const& options) const;
+    ROWAN_IF_CALLED void begin_ranks();
+    ROWAN_IF_CALLED void end_ranks();
+    /// After how many operators of the net results_ are computed, with what they are weighed by.
+    ROWAN_IF_CALLED std::vector<std::size_t> ready() const;
+    /// The parts of a step that this rank runs.
+    PartRange parts_of(std::span<Feeds const> batches) const {
+        auto const total = static_cast<std::int64_t>(batches.size());
+        // All ranks run the only part of a step, so that it has the bits of a step without parts.
+        if (ranks_ == nullptr || total == 1) return {0, total, total};
+        return PartRange::of_rank(total, ranks_->rank(), ranks_->size());
+    }
+    /// The rows of sharded tables that this rank's parts name.
+    ROWAN_IF_CALLED std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
+    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch(std::span<Feeds const> batches,
+                                                         std::function<void()> const& begin) const;
+    ROWAN_IF_CALLED std::vector<Value const*> tables() const;
+    ROWAN_IF_CALLED void begin_rest(FetchedTables& fetched) const;
+    /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
+    /// `tables`.
+    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_ahead(std::span<Feeds const> next,
+                                                               std::span<Value const> tables,
+                                                               FetchedTables const& now) const;
+    /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
+    ROWAN_IF_CALLED std::vector<double> numbers_of_part(double cost) const;
+    ROWAN_IF_CALLED std::size_t count_of_numbers() const;
+    /// What results_ are multiplied by, from these numbers.
+    ROWAN_IF_CALLED std::vector<std::optional<double>> weights_of(std::span<double const> numbers) const;
+    ROWAN_IF_CALLED double add_up(std::vector<double> const& all, FetchedGradients& fetched);
+
+    /// errors   GraphError if a name is not that of a parameter
+    template <class Named>
+    void check_parameters(Named const& given, char const* what, bool may_move = false) const;
+    ROWAN_IF_CALLED void build(TrainSettings const& options);
+    ROWAN_IF_CALLED void begin(Parameters const* resume, Feeds const* initial);
+
+    /// A variable that takes the value of another one after each step, such as a moving mean.
+    struct Moving {
+        Variable *now, *next;
+        Operator const* writer;
+        bool changes = true;  // in this step: whether there are rows of which it is a mean
+    };
+
+    Variable& cost_;
+    std::optional<MemoryPool> pool_;
+    std::optional<Scope> own_;
+    WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
+    layer::Schedule schedule_;
+    std::shared_ptr<Ranks const> ranks_;
+    Patience patience_;
+    CostType type_;
+    DeviceExec exec_;
+    std::optional<NetOrder> net_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<Moving> moving_;
+    std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
+    std::vector<Variable*> sharded_;                                   // the same
+    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
+    std::unique_ptr<FetchedTables> ahead_;                             // their rows for the next step
+    std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
+    std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
+    std::vector<Variable*> passing_;  // what a step empties when it ends
+    std::optional<ParameterUpdates> updates_;
+    std::unique_ptr<DeferredTables> deferred_;  // nullptr if no optimizer is deferred
+    std::int64_t parts_;        // the most batches of a step
+    std::int64_t check_every_;  // steps; 0: never
+    bool overlap_;
+    std::optional<LossRows> losses_;  // of a part
+    std::int64_t rows_ = 0;           // of the losses of all parts of a step: 0 if it changes nothing
+    PartsFunctions const* functions_ = nullptr;  // with several parts or ranks
+    std::shared_ptr<TrainerParts> parted_;       // the same
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_;
+    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
+    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
+    std::atomic_flag running_;
+};
+
+/// What an AnyTrainer does with several parts or ranks. Programs without options.parts do not compile it.
+struct PartsFunctions {
+    void (AnyTrainer::*build)(TrainSettings const& options, std::vector<Variable*>& outputs);
+    double (AnyTrainer::*run)(std::span<Feeds const> batches, AnyTrainer::StepAhead const* ahead,
+                              std::function<void()> const& enter);
+    void (AnyTrainer::*tell_ranks)(NamedValues& to, TrainSettings const& options) const;
+    void (AnyTrainer::*begin_ranks)();
+    void (AnyTrainer::*end_ranks)();
+
+    ROWAN_IF_CALLED static PartsFunctions make();
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/trainer_build_inl.hpp: what an AnyTrainer builds, and its parameters.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                        TrainSettings const& options)
+    : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
+      parts_(options.parts.count()), check_every_(options.check_every), overlap_(options.overlap && ranks_ != nullptr),
+      seed_(options.seed) {
+    number_ = agree_on(ranks_.get(), TrainCall::trainer, [&](NamedValues& same) {
+        patience_.check();
+        if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
+        build(options);
+        if (ranks_ != nullptr) (this->*functions_->tell_ranks)(same, options);
+    });
+    if (ranks_ != nullptr) (this->*functions_->begin_ranks)();
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& options) {
+    pool_.emplace();  // here, so that memory that fails on one rank fails on all
+    updates_.emplace();
+    own_.emplace(cost_.scope());
+    withdrawn_.scope = &*own_;
+    schedule_ = options.schedule;
+    ScopeUse const use(cost_.scope());
+    bool const apart = parts_ > 1 || ranks_ != nullptr;
+    if (apart) functions_ = options.parts.functions();
+    if (apart && functions_ == nullptr)
+        throw Error("train: options.comm has several ranks, and options.parts is not given");
+    static_cast<void>(NetOrder(std::array{&cost_}));  // names the variables; names of states begin with these
+    tables_ = table_lookups(cost_);                   // checks the net also without ranks
+    if (ranks_ == nullptr) tables_.clear();
+    for (auto const& t : tables_) sharded_.push_back(t.table);
+    auto gradients = append_gradients(type_.gradients, cost_, *own_);
+    for (auto const& g : gradients) parameters_.push_back(g.parameter);
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
+    for (std::size_t t = 0; t < sharded_.size(); ++t) {
+        if (auto const at = numbers.find(sharded_[t]); at != numbers.end()) with_gradients_.emplace_back(t, at->second);
+    }
+    check_parameters(options.optimizers, "for the optimizer that names it");
+    check_parameters(options.rates, "for the rate of that name");
+    updates_->add_gradients(*own_, std::move(gradients), options, apart);
+    results_.assign(updates_->computed().begin(), updates_->computed().end());
+    auto const traced = trace(std::array{&cost_});
+    std::unordered_set<Variable const*> made;
+    for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
+    for (Variable const* const v : options.keep) {
+        if (v == nullptr || !made.contains(v))
+            throw GraphError(std::string("options.keep has ")
+                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
+                                 .append(", which is no result of the operators that the cost needs"));
+    }
+    for (Operator const* op : traced)
+        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, op}); });
+    totals_.assign(updates_->summed().begin(), updates_->summed().end());
+    passing_.assign(updates_->read().begin(), updates_->read().end());
+    for (Moving const& m : moving_) {
+        results_.push_back(m.next);
+        totals_.push_back(m.next);
+    }
+    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
+    std::vector<Variable*> outputs{&cost_};
+    outputs.insert(outputs.end(), results_.begin(), results_.end());
+    outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
+    if (apart) (this->*functions_->build)(options, outputs);
+    net_.emplace(NetOrder(outputs));
+    losses_.emplace(cost_, net_->operators());
+    for (Variable* const v : net_->inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    updates_->add_updates(*own_, options);
+    updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
+        if (deferred_ == nullptr) deferred_ = steps->new_tables();
+        deferred_->add(table, steps, options.average ? nullptr : &cost_);
+    });
+    begin(options.resume, options.initial);
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
+    if (resume != nullptr && given != nullptr)
+        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
+    Feeds const none, &initial = given == nullptr ? none : *given;
+    check_parameters(initial, "for the initial value of that name", true);
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    first_factor_ = factor();
+    updates_->prepare(steps_, *first_factor_,
+                      true);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const all = variables();
+    auto const from_average = updates_->begin_with_average();
+    std::vector<Value> firsts;  // empty for a variable that is initialized
+    for (Variable* const v : all) {
+        auto const found = initial.find(v->name());
+        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
+        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
+        firsts.push_back(resumed                  ? resume->find(v->name()).share()
+                         : found != initial.end() ? found->second.value()
+                                                  : Value());
+        if (!resumed && found == initial.end()) continue;
+        check_fits(*v, firsts.back());
+        if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
+    }
+    if (resume != nullptr) updates_->check_states(*resume);
+    auto const* const ranks = ranks_.get();
+    catch_up_others(all);
+    for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
+        if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
+        auto const seed = bits_at(seed_, number);
+        if (!firsts[i].empty()) {
+            all[i]->value() = own_copy(*all[i], firsts[i]);
+        } else if (ranks != nullptr && all[i]->sharded()) {
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
+        } else if (all[i]->initialize) {
+            all[i]->initialize(all[i]->value(), seed, exec_);
+        }
+    }
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
+    if (deferred_ != nullptr) deferred_->flush(exec_.host());
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec_);
+    return result;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> AnyTrainer::variables() const {
+    std::vector<Variable*> all = parameters_;
+    updates_->append_states(all);
+    for (Moving const& m : moving_) all.push_back(m.now);
+    updates_->append_averages(all);
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec_, true);
+    return mine;
+}
+
+ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
+    std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));
+    return static_cast<std::int64_t>(now);
+}
+
+template <class Named>
+void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
+    if (given.empty()) return;
+    std::unordered_set<std::string_view> names;
+    for (Variable const* const v : parameters_) names.insert(v->name());
+    for (Moving const& m : moving_) {
+        if (may_move) names.insert(m.now->name());
+    }
+    for (auto const& [name, value] : given) {
+        if (names.contains(name)) continue;
+        throw GraphError(std::string("there is no parameter \"")
+                             .append(name)
+                             .append("\" ")
+                             .append(what)
+                             .append(near_text(name, names)));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/detail/gradient_nodes.hpp: GradientNodes, the sums of a gradient over the parts of a rank.
 
 namespace rowan::inline v0::detail {
@@ -35268,14 +35655,14 @@ Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& no
     return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
 }
 
-ROWAN_CALLED_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     Tensor<std::int64_t>::shape_type shape;
     for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
     return shape;
 }
 
-ROWAN_CALLED_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
-                                              PartRange const& parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+                                                         PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
         auto rows = weight ? sums.sparse(exec, value, *weight, part) : no_rows();
@@ -35291,15 +35678,15 @@ ROWAN_CALLED_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> we
     }
 }
 
-ROWAN_CALLED_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
     return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
     return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION DensePieces GradientNodes::no_elements() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -35307,7 +35694,7 @@ ROWAN_CALLED_FUNCTION DensePieces GradientNodes::no_elements() const {
     return none;
 }
 
-ROWAN_CALLED_FUNCTION RowPieces GradientNodes::no_rows() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);
@@ -35316,12 +35703,14 @@ ROWAN_CALLED_FUNCTION RowPieces GradientNodes::no_rows() const {
     return none;
 }
 
-ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum, double divisor) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum,
+                                                               double divisor) const {
     sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum, double divisor) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum,
+                                                               double divisor) const {
     sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
 }
@@ -35363,7 +35752,7 @@ struct FusedSums {
 /// n parts, at most log2 n sums and one are in memory.
 class PartSums {
 public:
-    void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
+    ROWAN_IF_CALLED void sum(GradientSums const& sums, Variable& gradient, Variable const& like, Placement const* own);
     /// The sums of ranks may begin while the net runs: gradient i is computed by its first ready[i] operators.
     void overlap(std::vector<std::size_t> ready) { ready_ = std::move(ready); }
 
@@ -35423,7 +35812,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-void check_moved(Variable& now, Value& next);
+ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 
@@ -35440,8 +35829,8 @@ void check_moved(Variable& now, Value& next);
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
-                                  Placement const* own) {
+ROWAN_CALLED_FUNCTION void PartSums::sum(GradientSums const& sums, Variable& gradient, Variable const& like,
+                                         Placement const* own) {
     nodes_.push_back({sums, &gradient, &like, gradient.spec().type == VarType::SELECTED_ROWS, own});
 }
 
@@ -35466,12 +35855,12 @@ ROWAN_CALLED_FUNCTION void PartSums::add(Cpu exec, Weights const& weights) {
 // Small gradients travel together, as their time would be that of a message without bytes.
 ROWAN_CALLED_FUNCTION void PartSums::fuse() {
     static constexpr std::size_t enough = std::size_t{1} << 18;
-    std::vector<std::size_t> order;
+    std::vector<std::pair<std::size_t, std::size_t>> order;  // when a gradient is ready, and its number
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
-        if (!nodes_[i].sparse) order.push_back(i);
+        if (!nodes_[i].sparse) order.emplace_back(ready_.empty() ? 0 : ready_[i], i);
     }
-    if (!ready_.empty()) std::ranges::stable_sort(order, {}, [this](std::size_t i) { return ready_[i]; });
-    for (std::size_t const i : order) {
+    std::sort(order.begin(), order.end());
+    for (auto const& [ready, i] : order) {
         auto const& type = nodes_[i].sums.type;
         std::size_t elements = 1;
         for (auto const dim : nodes_[i].shape()) elements *= dim;
@@ -35482,9 +35871,10 @@ ROWAN_CALLED_FUNCTION void PartSums::fuse() {
         f.which.push_back(i);
         f.elements.push_back(elements);
         f.bytes += elements * type.sum_bytes;
-        f.ready = ready_.empty() ? 0 : ready_[i];
+        f.ready = ready;
     }
-    std::ranges::stable_sort(fused_, {}, &FusedSums::ready);
+    for (auto f = fused_.begin(); f != fused_.end(); ++f)  // few, and nearly in order
+        std::rotate(std::ranges::upper_bound(fused_.begin(), f, f->ready, {}, &FusedSums::ready), f, f + 1);
 }
 
 /// Elements of all parts as one: with the same pieces.
@@ -35697,7 +36087,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExe
     return all;
 }
 
-ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {
@@ -35719,423 +36109,6 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
 
 #endif
 
-// rowan/train/detail/any_trainer.hpp: AnyTrainer, a Trainer of a net with any types on any device.
-
-namespace rowan::inline v0::detail {
-
-/// Trainer documents what it does, and rowan/train/step.md how.
-class AnyTrainer {
-public:
-    /// What `train` knows when it makes a step: the batches of the next one, or none; and whether all ranks make this one,
-    /// of as many batches.
-    struct StepAhead {
-        std::span<Feeds const> next;
-        bool agreed;
-    };
-
-    ROWAN_IF_CALLED AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                               TrainSettings const& options);
-    AnyTrainer(AnyTrainer const&) = delete;
-    AnyTrainer& operator=(AnyTrainer const&) = delete;
-    ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    ROWAN_IF_CALLED Parameters parameters() const;
-    std::int64_t steps() const noexcept { return steps_; }
-    /// Those of the losses of the last step.
-    std::int64_t rows() const noexcept { return rows_; }
-
-private:
-    friend class TrainerStep;
-
-    ROWAN_IF_CALLED std::vector<Variable*> variables() const;
-    /// Compares the parameters and states of all ranks, except of tables whose rows differ between ranks.
-    ROWAN_IF_CALLED void check_ranks() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    ROWAN_IF_CALLED Value own_copy(Variable const& v, Value const& value) const;
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step. Returns the schedule's factor.
-    ROWAN_IF_CALLED double prepare();
-
-    /// The seed of the k-th random operator for a part of this step; it differs from the seeds for initialization.
-    ROWAN_IF_CALLED std::int64_t seed_of(std::size_t k, std::int64_t part) const;
-
-    /// Runs the net on a part, which sets results_, and returns the cost.
-    ROWAN_IF_CALLED double run(Feeds const& feeds, std::int64_t part,
-                               std::function<void(Operator const&)> const& after = {});
-    /// After how many operators of the net results_ are computed, with what they are weighed by.
-    ROWAN_IF_CALLED std::vector<std::size_t> ready() const;
-    /// The parts of a step that this rank runs.
-    PartRange parts_of(std::span<Feeds const> batches) const {
-        auto const total = static_cast<std::int64_t>(batches.size());
-        // All ranks run the only part of a step, so that it has the bits of a step without parts.
-        if (ranks_ == nullptr || total == 1) return {0, total, total};
-        return PartRange::of_rank(total, ranks_->rank(), ranks_->size());
-    }
-    /// The rows of sharded tables that this rank's parts name.
-    ROWAN_IF_CALLED std::vector<std::vector<std::int64_t>> rows_of(std::span<Feeds const> batches) const;
-    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch(std::span<Feeds const> batches,
-                                                         std::function<void()> const& begin) const;
-    ROWAN_IF_CALLED std::vector<Value const*> tables() const;
-    ROWAN_IF_CALLED void begin_rest(FetchedTables& fetched) const;
-    /// Begins to fetch those of the next step, while this one runs with rows `now` in place of the tables, which are
-    /// `tables`.
-    ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_ahead(std::span<Feeds const> next,
-                                                               std::span<Value const> tables,
-                                                               FetchedTables const& now) const;
-    /// Of a part that has been run: its cost, the rows of its losses, its weights and those of moving_.
-    ROWAN_IF_CALLED std::vector<double> numbers_of_part(double cost) const;
-    std::size_t count_of_numbers() const { return 2 + weight_->size() + moving_.size(); }
-    /// What results_ are multiplied by, from these numbers.
-    ROWAN_IF_CALLED PartSums::Weights weights_of(std::span<double const> numbers) const;
-    ROWAN_IF_CALLED double add_up(std::vector<double> const& all, FetchedGradients& fetched);
-
-    /// errors   GraphError if a name is not that of a parameter
-    template <class Named>
-    void check_parameters(Named const& given, char const* what, bool may_move = false) const;
-    ROWAN_IF_CALLED void build(TrainSettings const& options);
-    ROWAN_IF_CALLED void begin(Parameters const* resume, Feeds const* initial);
-
-    /// A variable that takes the value of another one after each step, such as a moving mean.
-    struct Moving {
-        Variable *now, *next;
-        std::optional<Counted> rows;  // of which it is a mean
-        bool changes = true;          // in this step: whether there are such rows
-    };
-
-    Variable& cost_;
-    std::optional<MemoryPool> pool_;
-    std::optional<Scope> own_;
-    WithdrawnScope withdrawn_{nullptr};  // it, from the net, when the trainer ends
-    layer::Schedule schedule_;
-    std::shared_ptr<Ranks const> ranks_;
-    Patience patience_;
-    CostType type_;
-    DeviceExec exec_;
-    std::optional<NetOrder> net_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<Moving> moving_;
-    std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
-    std::vector<Variable*> sharded_;                                   // the same
-    std::vector<std::pair<std::size_t, std::size_t>> with_gradients_;  // numbers in sharded_ and in results_
-    std::unique_ptr<FetchedTables> ahead_;                             // their rows for the next step
-    std::vector<Variable*> results_;  // of a part: gradients, then what variables are next
-    std::vector<Variable*> totals_;   // the same of a step, of one part perhaps the same variables
-    std::vector<Variable*> passing_;  // what a step empties when it ends
-    std::optional<ParameterUpdates> updates_;
-    DeferredTables deferred_;
-    std::int64_t parts_;        // the most batches of a step
-    std::int64_t check_every_;  // steps; 0: never
-    bool overlap_;
-    std::optional<LossRows> losses_;    // of a part
-    std::int64_t rows_ = 0;             // of the losses of all parts of a step: 0 if it changes nothing
-    std::optional<CostWeight> weight_;  // of a part
-    std::vector<Variable*> counted_;    // what weights depend on and the net computes: emptied after each part
-    PartSums sums_;                     // of results_
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_;
-    std::int64_t number_ = 0;             // with ranks, the same on all, and of no other trainer
-    std::optional<double> first_factor_;  // of the first step, so that the schedule is called once for each step
-    std::atomic_flag running_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/trainer_build_inl.hpp: what an AnyTrainer builds, and its parameters.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-/// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
-inline void add_options(NamedValues& to, TrainSettings const& options) {
-    to.add("options.parts", options.parts.count());
-    to.add("options.check_every", options.check_every);
-    to.add("options.overlap", std::int64_t{options.overlap});
-    to.add("options.seed", std::to_string(options.seed));
-    to.add("options.optimizer", options.optimizer.values());
-    auto const of = [](char const* list, std::string_view name) {
-        return std::string(list).append("[\"").append(name).append("\"]");
-    };
-    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
-    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
-    if (options.clip.given()) to.add("options.clip", options.clip.values());
-    if (options.average) to.add("options.average", options.average.values());
-    if (options.schedule) to.add("options.schedule", std::string_view("given"));
-}
-
-ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                             TrainSettings const& options)
-    : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
-      parts_(options.parts.count()), check_every_(options.check_every), overlap_(options.overlap && ranks_ != nullptr),
-      seed_(options.seed) {
-    number_ = agree_on(ranks_.get(), TrainCall::trainer, [&](NamedValues& same) {
-        patience_.check();
-        if (check_every_ < 0) throw ValueError("options.check_every", check_every_, "at least 0");
-        build(options);
-        if (ranks_ == nullptr) return;
-        add_options(same, options);
-        same.add("the number of steps", steps_);
-        auto all = variables();  // but for rows
-        TableNames tables;
-        for (Variable* const t : sharded_) tables.add(t);
-        std::erase_if(all, [&](Variable const* v) {
-            auto const* const table = tables.find(v->name());
-            return table != nullptr && table != v;
-        });
-        add_variables(same, all, "first value");
-    });
-    if (ranks_ == nullptr) return;
-    ranks_->must([this] {
-        ranks_->begin(overlap_);
-        if (overlap_) sums_.overlap(ready());
-    });
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
-    pool_.emplace();  // here, so that memory that fails on one rank fails on all
-    updates_.emplace();
-    own_.emplace(cost_.scope());
-    withdrawn_.scope = &*own_;
-    schedule_ = options.schedule;
-    ScopeUse const use(cost_.scope());
-    bool const apart = parts_ > 1 || ranks_ != nullptr;
-    if (ranks_ != nullptr && !options.parts.given())
-        throw Error("train: options.comm has several ranks, and options.parts is not given");
-    static_cast<void>(NetOrder(std::array{&cost_}));  // names the variables; names of states begin with these
-    tables_ = table_lookups(cost_);                   // checks the net also without ranks
-    if (ranks_ == nullptr) tables_.clear();
-    for (auto const& t : tables_) sharded_.push_back(t.table);
-    auto gradients = append_gradients(type_.gradients, cost_, *own_);
-    for (auto const& g : gradients) parameters_.push_back(g.parameter);
-    std::unordered_map<Variable const*, std::size_t> numbers;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) numbers.emplace(parameters_[i], i);
-    for (std::size_t t = 0; t < sharded_.size(); ++t) {
-        if (auto const at = numbers.find(sharded_[t]); at != numbers.end()) with_gradients_.emplace_back(t, at->second);
-    }
-    check_parameters(options.optimizers, "for the optimizer that names it");
-    check_parameters(options.rates, "for the rate of that name");
-    updates_->add_gradients(*own_, std::move(gradients), options, apart);
-    results_.assign(updates_->computed().begin(), updates_->computed().end());
-    auto const traced = trace(std::array{&cost_});
-    std::unordered_set<Variable const*> made;
-    for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
-    for (Variable const* const v : options.keep) {
-        if (v == nullptr || !made.contains(v))
-            throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
-                                 .append(", which is no result of the operators that the cost needs"));
-    }
-    for (Operator const* op : traced)
-        each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, rows_of_input(*op)}); });
-    totals_.assign(updates_->summed().begin(), updates_->summed().end());
-    passing_.assign(updates_->read().begin(), updates_->read().end());
-    for (Moving const& m : moving_) {
-        results_.push_back(m.next);
-        totals_.push_back(m.next);
-    }
-    for (auto const* list : {&results_, &totals_}) passing_.insert(passing_.end(), list->begin(), list->end());
-    for (std::size_t i = 0; apart && i < results_.size(); ++i) {
-        bool const trained = i < parameters_.size();
-        Variable const& like = trained ? *parameters_[i] : *moving_[i - parameters_.size()].now;
-        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
-        sums_.sum(
-            options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
-            *results_[i], like, own ? &like.placement : nullptr);
-    }
-    std::vector<Variable*> outputs{&cost_};
-    outputs.insert(outputs.end(), results_.begin(), results_.end());
-    outputs.insert(outputs.end(), options.keep.begin(), options.keep.end());
-    if (parts_ > 1) {
-        weight_.emplace(cost_);
-        counted_ = weight_->reads();
-        for (Moving const& m : moving_) {
-            if (m.rows) counted_.push_back(m.rows->variable);
-        }
-        outputs.insert(outputs.end(), counted_.begin(), counted_.end());
-        std::erase_if(counted_, [&](Variable const* v) {
-            return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
-        });
-    }
-    net_.emplace(NetOrder(outputs));
-    losses_.emplace(cost_, net_->operators());
-    for (Variable* const v : net_->inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    updates_->add_updates(*own_, options);
-    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups;
-    updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
-        if (!lookups) lookups.emplace(all_lookups(cost_));
-        deferred_.add(table, steps, options.average ? std::nullopt : std::move((*lookups)[&table]));
-    });
-    begin(options.resume, options.initial);
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
-    if (resume != nullptr && given != nullptr)
-        throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
-    Feeds const none, &initial = given == nullptr ? none : *given;
-    check_parameters(initial, "for the initial value of that name", true);
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    first_factor_ = factor();
-    updates_->prepare(steps_, *first_factor_,
-                      true);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const all = variables();
-    auto const from_average = updates_->begin_with_average();
-    std::vector<Value> firsts;  // empty for a variable that is initialized
-    for (Variable* const v : all) {
-        auto const found = initial.find(v->name());
-        bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
-        if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
-        firsts.push_back(resumed                  ? resume->find(v->name()).share()
-                         : found != initial.end() ? found->second.value()
-                                                  : Value());
-        if (!resumed && found == initial.end()) continue;
-        check_fits(*v, firsts.back());
-        if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
-    }
-    if (resume != nullptr) updates_->check_states(*resume);
-    auto const* const ranks = ranks_.get();
-    deferred_.catch_up_others(all);
-    for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
-        if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
-        auto const seed = bits_at(seed_, number);
-        if (!firsts[i].empty()) {
-            all[i]->value() = own_copy(*all[i], firsts[i]);
-        } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
-        } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), seed, exec_);
-        }
-    }
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
-    if (ranks_ == nullptr) return;
-    agree_on(ranks_.get(), TrainCall::check, [&](NamedValues& same) {
-        auto all = variables();
-        TableNames left_out;
-        for (Variable* const table : sharded_) left_out.add(table);
-        updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
-        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
-        add_variables(same, all, "value");
-    });
-}
-
-ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
-    deferred_.flush(exec_.host());
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec_);
-    return result;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> AnyTrainer::ready() const {
-    std::unordered_map<Variable const*, std::size_t> made;
-    std::size_t n = 0;
-    for (Operator const* op : net_->operators()) {
-        ++n;
-        for (Variable const* v : op->outputs) made[v] = n;
-    }
-    auto const computed = [&](Variable const* v) {
-        auto const found = made.find(v);
-        return found == made.end() ? 0 : found->second;
-    };
-    std::size_t weighed = losses_->ready();
-    if (weight_) {
-        for (Variable const* const v : weight_->reads()) weighed = std::max(weighed, computed(v));
-    }
-    for (Moving const& m : moving_) {
-        if (m.rows) weighed = std::max(weighed, computed(m.rows->variable));
-    }
-    std::vector<std::size_t> all;
-    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
-    std::vector<Variable*> all = parameters_;
-    updates_->append_states(all);
-    for (Moving const& m : moving_) all.push_back(m.now);
-    updates_->append_averages(all);
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec_, true);
-    return mine;
-}
-
-ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    double const now = first ? *first : factor();
-    updates_->prepare(steps_, now, false);
-    return now;
-}
-
-ROWAN_CALLED_FUNCTION std::int64_t AnyTrainer::seed_of(std::size_t k, std::int64_t part) const {
-    std::uint64_t now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    if (part != 0) now = bits_at(now, static_cast<std::uint64_t>(part));
-    return static_cast<std::int64_t>(now);
-}
-
-ROWAN_CALLED_FUNCTION std::vector<double> AnyTrainer::numbers_of_part(double cost) const {
-    std::vector<double> all{cost, static_cast<double>(losses_->most())};
-    if (losses_->most() != 0) {
-        weight_->append_to(all);
-    } else {
-        all.resize(2 + weight_->size());
-    }
-    for (Moving const& m : moving_) all.push_back(m.rows ? m.rows->count() : 1);
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION PartSums::Weights AnyTrainer::weights_of(std::span<double const> numbers) const {
-    PartSums::Weights all(results_.size() - moving_.size());
-    if (numbers[1] != 0) std::ranges::fill(all, weight_->of_part(numbers.subspan(2)));
-    for (std::size_t k = 0; k < moving_.size(); ++k) {
-        double const rows = numbers[2 + weight_->size() + k];
-        all.push_back(rows != 0 ? std::optional(rows) : std::nullopt);
-    }
-    return all;
-}
-
-template <class Named>
-void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
-    if (given.empty()) return;
-    std::unordered_set<std::string_view> names;
-    for (Variable const* const v : parameters_) names.insert(v->name());
-    for (Moving const& m : moving_) {
-        if (may_move) names.insert(m.now->name());
-    }
-    for (auto const& [name, value] : given) {
-        if (names.contains(name)) continue;
-        throw GraphError(std::string("there is no parameter \"")
-                             .append(name)
-                             .append("\" ")
-                             .append(what)
-                             .append(near_text(name, names)));
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/train/detail/trainer_step.hpp: TrainerStep, a step and its parts.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -36147,12 +36120,21 @@ void AnyTrainer::check_parameters(Named const& given, char const* what, bool may
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// What an AnyTrainer knows of parts.
+struct TrainerParts {
+    std::optional<CostWeight> weight = {};          // of a part, if there are several
+    std::vector<Variable*> counted = {};            // what weights depend on and the net computes: emptied after each part
+    std::vector<std::optional<Counted>> rows = {};  // of which moving_ are means
+    PartSums sums = {};                             // of results_
+};
 
 /// A step: the parts of this rank, and what travels between ranks.
 class TrainerStep {
@@ -36183,7 +36165,7 @@ public:
             }
         } catch (...) {
             auto error = std::current_exception();
-            t_.sums_.drop();
+            t_.parted_->sums.drop();
             try {
                 if (progress_) progress_->end(true);
             } catch (...) {
@@ -36197,11 +36179,7 @@ public:
         }
         if (progress_) progress_->end(false);
         reach_next();
-        for (AnyTrainer::Moving& m : t_.moving_) m.changes = m.changes || total_ == 1;
-        for (std::size_t i = 0; total_ == 1 && i < t_.totals_.size(); ++i) {
-            if (t_.totals_[i] != t_.results_[i])
-                t_.totals_[i]->value() = std::exchange(t_.results_[i]->value(), Value());
-        }
+        if (total_ == 1) t_.keep_part();
         return cost_;
     }
 
@@ -36238,7 +36216,7 @@ private:
     ROWAN_IF_CALLED void find_early() {
         if (!one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
-            if (t_.sums_.goes_to_owners(i)) back_.list.push_back({table, i, false});
+            if (t_.parted_->sums.goes_to_owners(i)) back_.list.push_back({table, i, false});
         }
         back_.early = !back_.list.empty();
     }
@@ -36258,7 +36236,7 @@ private:
         }
         try {
             if (sums_early()) {
-                if (thrown) ranks_->must([this] { t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_); });
+                if (thrown) ranks_->must([this] { t_.parted_->sums.begin_with_zeros(exec_, *ranks_, parts_, back_); });
                 send_numbers();
             }
         } catch (...) {
@@ -36279,13 +36257,12 @@ private:
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
             batches_.subspan(static_cast<std::size_t>(parts_.begin), static_cast<std::size_t>(parts_.size()));
-        t_.deferred_.catch_up(exec_, mine, t_.sharded_);
-        t_.sums_.begin(parts_);
-        if (sums_early() && mine.empty()) t_.sums_.begin_with_zeros(exec_, *ranks_, parts_, back_);
+        if (t_.deferred_ != nullptr) t_.deferred_->catch_up(exec_, mine, t_.sharded_);
+        t_.parted_->sums.begin(parts_);
+        if (sums_early() && mine.empty()) t_.parted_->sums.begin_with_zeros(exec_, *ranks_, parts_, back_);
         for (std::int64_t p = parts_.begin; p < parts_.end; ++p) run_part(p);
         if (total_ == 1) {
-            t_.rows_ = t_.losses_->most();
-            words[2] = t_.rows_ == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
+            words[2] = t_.losses_->most() == 0 ? -1 : std::bit_cast<std::int64_t>(cost_);
         } else if (!back_.early) {
             find_fetched(words);
         }
@@ -36300,10 +36277,10 @@ private:
         if (total_ > 1) {
             auto const numbers = t_.numbers_of_part(cost_);
             own_.insert(own_.end(), numbers.begin(), numbers.end());
-            t_.sums_.add(exec_, t_.weights_of(numbers));
+            t_.parted_->sums.add(exec_, t_.weights_of(numbers));
             for (Variable* const v : t_.results_) v->value().clear();
         }
-        for (Variable* const v : t_.counted_) v->value().clear();
+        for (Variable* const v : t_.parted_->counted) v->value().clear();
     }
     /// When so many operators of a part have run.
     ROWAN_IF_CALLED void after_operator(std::size_t operators, bool last) {
@@ -36311,8 +36288,8 @@ private:
         if (!progress_ && back_.begun) static_cast<void>(fetched_->progress());
         if (!sums_early() || !last) return;
         auto const weights = [this] { return t_.weights_of(t_.numbers_of_part(0)); };
-        t_.sums_.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
-        t_.sums_.progress();
+        t_.parted_->sums.begin_sums(exec_, operators, std::cref(weights), *ranks_, back_);
+        t_.parted_->sums.progress();
     }
 
     /// What the parts tell of themselves; zeros of parts that have failed.
@@ -36328,7 +36305,7 @@ private:
     ROWAN_IF_CALLED void begin_sums() {
         ranks_->as_one([this] {
             if (!sums_early()) send_numbers();
-            t_.sums_.begin_rest(exec_, *ranks_, back_);
+            t_.parted_->sums.begin_rest(exec_, *ranks_, back_);
         });
     }
 
@@ -36337,7 +36314,7 @@ private:
     ROWAN_IF_CALLED void find_fetched(Ranks::Words& words) {
         if (fetched_ == nullptr || !one_node_each(total_, *ranks_, fetched_->together)) return;
         for (auto const& [table, i] : t_.with_gradients_) {
-            auto const has = t_.sums_.rows_of(i, fetched_->numbers[table]);
+            auto const has = t_.parted_->sums.rows_of(i, fetched_->numbers[table]);
             if (has == RowsOf::others) words[2] |= bit_of(table);
             if (has == RowsOf::some) words[2] |= bit_of(table) << 32;
             back_.list.push_back({table, i, true});
@@ -36374,73 +36351,157 @@ private:
 
 #endif
 
-// rowan/train/detail/trainer_run_inl.hpp: how an AnyTrainer runs its net, and what it gets from other ranks.
+// rowan/train/detail/trainer_parts_inl.hpp: what an AnyTrainer does with options.parts: parts of steps, and those of ranks.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <new>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t part,
-                                             std::function<void(Operator const&)> const& after) {
-    auto const inputs = net_->inputs();
-    Buffer<Value> fed(inputs.size());
-    if (feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
-        for (auto const& named : feeds) check_declared(cost_.scope(), named.first);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
-    }
-    {
-        std::vector<Value> seeds(seeds_.size());
-        for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
-        Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
-        auto const ran = [&](Operator const& op) {
-            losses_->after(op);
-            if (after) after(op);
-        };
-        losses_->begin();
-        in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
-    }
-    auto const dims = cost_.value().spec().dims;
-    if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim != 1; }))
-        throw ShapeError(cost_.name() + ".shape()", shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
-    double const cost = type_.first(cost_.value(), exec_);
-    if (losses_->most() == 0) return 0;  // it may be 0 / 0
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    return cost;
+ROWAN_CALLED_FUNCTION PartsFunctions PartsFunctions::make() {
+    return {&AnyTrainer::build_parts, &AnyTrainer::run_parts, &AnyTrainer::tell_ranks, &AnyTrainer::begin_ranks,
+            &AnyTrainer::end_ranks};
 }
 
-ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, StepAhead const* ahead) {
-    if (ranks_ != nullptr) ranks_->at_step(steps_ + 1);
-    std::optional<Entered> entered;
-    std::optional<ScopeUse> use;
-    MemoryPool::Guard const guard(*pool_);
-    std::optional<Emptied> after;  // whose memory the pool keeps
-    auto const enter = [&] {
-        entered.emplace(running_, "Trainer::step");
-        use.emplace(cost_.scope());
-        after.emplace(passing_);
-        deferred_.catch_up_others(net_->inputs());
-    };
-    double const cost =
-        TrainerStep(*this, batches, ahead).run(std::cref(enter));  // which needs no memory before ranks agree
-    if (rows_ != 0) {
-        updates_->change(*own_, exec_, ranks_.get());
-        ++steps_;
-        for (Moving const& m : moving_) {
-            if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
-        }
+ROWAN_CALLED_FUNCTION PartsFunctions const& parts_functions() {
+    static PartsFunctions const all = PartsFunctions::make();
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::build_parts(TrainSettings const& options, std::vector<Variable*>& outputs) {
+    parted_ = std::make_shared<TrainerParts>();
+    for (std::size_t i = 0; i < results_.size(); ++i) {
+        bool const trained = i < parameters_.size();
+        Variable const& like = trained ? *parameters_[i] : *moving_[i - parameters_.size()].now;
+        bool const own = like.sharded() && !options.clip.given();  // clipping may need the norm of all rows
+        parted_->sums.sum(
+            options.parts.sums_of(*results_[i], std::string(trained ? "the gradient of " : "").append(like.name())),
+            *results_[i], like, own ? &like.placement : nullptr);
     }
+    for (Moving const& m : moving_) parted_->rows.push_back(rows_of_input(*m.writer));
+    if (parts_ == 1) return;
+    auto& counted = parted_->counted;
+    counted = parted_->weight.emplace(cost_).reads();
+    for (auto const& rows : parted_->rows) {
+        if (rows) counted.push_back(rows->variable);
+    }
+    outputs.insert(outputs.end(), counted.begin(), counted.end());
+    std::erase_if(counted, [&](Variable const* v) {
+        return v == &cost_ || v->role() != Role::temporary || v->writers().empty();
+    });
+}
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::run_parts(std::span<Feeds const> batches, StepAhead const* ahead,
+                                                   std::function<void()> const& enter) {
+    return TrainerStep(*this, batches, ahead).run(enter);  // which needs no memory before ranks agree
+}
+
+/// Adds what ranks must have the same. Of a schedule, factors are compared in each step.
+inline void add_options(NamedValues& to, TrainSettings const& options) {
+    to.add("options.parts", options.parts.count());
+    to.add("options.check_every", options.check_every);
+    to.add("options.overlap", std::int64_t{options.overlap});
+    to.add("options.seed", std::to_string(options.seed));
+    to.add("options.optimizer", options.optimizer.values());
+    auto const of = [](char const* list, std::string_view name) {
+        return std::string(list).append("[\"").append(name).append("\"]");
+    };
+    for (auto const& [name, optimizer] : options.optimizers) to.add(of("options.optimizers", name), optimizer.values());
+    for (auto const& [name, rate] : options.rates) to.add(of("options.rates", name), rate);
+    if (options.clip.given()) to.add("options.clip", options.clip.values());
+    if (options.average) to.add("options.average", options.average.values());
+    if (options.schedule) to.add("options.schedule", std::string_view("given"));
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::tell_ranks(NamedValues& to, TrainSettings const& options) const {
+    add_options(to, options);
+    to.add("the number of steps", steps_);
+    auto all = variables();  // but for rows
+    TableNames tables;
+    for (Variable* const t : sharded_) tables.add(t);
+    std::erase_if(all, [&](Variable const* v) {
+        auto const* const table = tables.find(v->name());
+        return table != nullptr && table != v;
+    });
+    add_variables(to, all, "first value");
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::begin_ranks() {
+    ranks_->must([this] {
+        ranks_->begin(overlap_);
+        if (overlap_) parted_->sums.overlap(ready());
+    });
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::end_ranks() {
     if (ahead_) ranks_->must([this] { begin_rest(*ahead_); });
     if (rows_ != 0 && check_every_ != 0 && steps_ % check_every_ == 0) check_ranks();
-    return cost;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
+    agree_on(ranks_.get(), TrainCall::check, [&](NamedValues& same) {
+        auto all = variables();
+        TableNames left_out;
+        for (Variable* const table : sharded_) left_out.add(table);
+        updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
+        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
+        add_variables(same, all, "value");
+    });
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::size_t> AnyTrainer::ready() const {
+    std::unordered_map<Variable const*, std::size_t> made;
+    std::size_t n = 0;
+    for (Operator const* op : net_->operators()) {
+        ++n;
+        for (Variable const* v : op->outputs) made[v] = n;
+    }
+    auto const computed = [&](Variable const* v) {
+        auto const found = made.find(v);
+        return found == made.end() ? 0 : found->second;
+    };
+    std::size_t weighed = losses_->ready();
+    if (parted_->weight) {
+        for (Variable const* const v : parted_->weight->reads()) weighed = std::max(weighed, computed(v));
+    }
+    for (auto const& rows : parted_->rows) {
+        if (rows) weighed = std::max(weighed, computed(rows->variable));
+    }
+    std::vector<std::size_t> all;
+    for (Variable const* const v : results_) all.push_back(std::max(weighed, computed(v)));
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION std::vector<double> AnyTrainer::numbers_of_part(double cost) const {
+    std::vector<double> all{cost, static_cast<double>(losses_->most())};
+    if (losses_->most() != 0) {
+        parted_->weight->append_to(all);
+    } else {
+        all.resize(2 + parted_->weight->size());
+    }
+    for (auto const& rows : parted_->rows) all.push_back(rows ? rows->count() : 1);
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION std::size_t AnyTrainer::count_of_numbers() const {
+    return 2 + parted_->weight->size() + moving_.size();
+}
+
+ROWAN_CALLED_FUNCTION PartSums::Weights AnyTrainer::weights_of(std::span<double const> numbers) const {
+    PartSums::Weights all(results_.size() - moving_.size());
+    if (numbers[1] != 0) std::ranges::fill(all, parted_->weight->of_part(numbers.subspan(2)));
+    for (std::size_t k = 0; k < moving_.size(); ++k) {
+        double const rows = numbers[2 + parted_->weight->size() + k];
+        all.push_back(rows != 0 ? std::optional(rows) : std::nullopt);
+    }
+    return all;
 }
 
 ROWAN_CALLED_FUNCTION std::vector<std::vector<std::int64_t>> AnyTrainer::rows_of(std::span<Feeds const> batches) const {
@@ -36483,7 +36544,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value const*> AnyTrainer::tables() const {
 
 ROWAN_CALLED_FUNCTION void AnyTrainer::begin_rest(FetchedTables& fetched) const {
     fetched.begin_rest(tables(), [&](std::size_t t, Ids<> const& positions) {
-        deferred_.catch_up(exec_.host(), *sharded_[t], positions);
+        if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), *sharded_[t], positions);
     });
 }
 
@@ -36519,11 +36580,11 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, 
     try {
         std::vector<double> moved(moving_.size());
         for (std::size_t at = 0; at < all.size(); at += width) {
-            cost = cost + product(weight_->of_part(std::span(all).subspan(at + 2)), all[at]);
+            cost = cost + product(parted_->weight->of_part(std::span(all).subspan(at + 2)), all[at]);
             rows += all[at + 1];
             for (std::size_t k = 0; k < moved.size(); ++k) moved[k] += all[at + costs + k];
         }
-        double const divisor = rows == 0 ? 0 : weight_->divisor(std::span(all).subspan(2), width);
+        double const divisor = rows == 0 ? 0 : parted_->weight->divisor(std::span(all).subspan(2), width);
         cost = mean_of(cost, divisor);
         divisors.assign(results_.size() - moving_.size(), divisor);
         divisors.insert(divisors.end(), moved.begin(), moved.end());
@@ -36532,7 +36593,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, 
         if (ranks_ != nullptr) ranks_->must([] { throw; });
         throw;
     }
-    auto means = sums_.means(exec_.host(), exec_, divisors, ranks_.get(), fetched);
+    auto means = parted_->sums.means(exec_.host(), exec_, divisors, ranks_.get(), fetched);
     std::size_t const first = means.size() - moving_.size();
     for (std::size_t k = 0; k < moving_.size(); ++k) {
         if (moving_[k].changes) check_moved(*moving_[k].now, means[first + k]);
@@ -36545,6 +36606,236 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, 
 }  // namespace rowan::inline v0::detail
 
 #endif
+
+// rowan/train/detail/trainer_run_inl.hpp: how an AnyTrainer runs its net.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Marks a call until destruction.
+class Entered {
+public:
+    /// errors   Error if another one holds the flag
+    Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
+        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+    }
+    Entered(Entered const&) = delete;
+    Entered& operator=(Entered const&) = delete;
+    ~Entered() { flag_.clear(); }
+
+private:
+    std::atomic_flag& flag_;
+};
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t part,
+                                             std::function<void(Operator const&)> const& after) {
+    auto const inputs = net_->inputs();
+    Buffer<Value> fed(inputs.size());
+    if (feed(inputs, feeds, fed, exec_) != feeds.size()) {  // others are declared for other nets of the scope
+        for (auto const& named : feeds) check_declared(cost_.scope(), named.first);
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
+    }
+    {
+        std::vector<Value> seeds(seeds_.size());
+        for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
+        Swapped const now(seeds_, seeds);  // outside of this run, they are empty tensors
+        auto const ran = [&](Operator const& op) {
+            losses_->after(op);
+            if (after) after(op);
+        };
+        losses_->begin();
+        in_order(exec_, [&] { net_->run(*own_, exec_, std::cref(ran)); });
+    }
+    auto const dims = cost_.value().spec().dims;
+    if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim != 1; }))
+        throw ShapeError(cost_.name() + ".shape()", shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
+    double const cost = type_.first(cost_.value(), exec_);
+    if (losses_->most() == 0) return 0;  // it may be 0 / 0
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    return cost;
+}
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::prepare() {
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    double const now = first ? *first : factor();
+    updates_->prepare(steps_, now, false);
+    return now;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::catch_up_others(std::span<Variable* const> read) const {
+    for (Variable* const v : read) {
+        if (v->catch_up && (deferred_ == nullptr || !deferred_->contains(*v))) v->catch_up();
+    }
+}
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, StepAhead const* ahead) {
+    if (ranks_ != nullptr) ranks_->at_step(steps_ + 1);
+    std::optional<Entered> entered;
+    std::optional<ScopeUse> use;
+    MemoryPool::Guard const guard(*pool_);
+    std::optional<Emptied> after;  // whose memory the pool keeps
+    auto const enter = [&] {
+        entered.emplace(running_, "Trainer::step");
+        use.emplace(cost_.scope());
+        after.emplace(passing_);
+        catch_up_others(net_->inputs());
+    };
+    double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
+                                              : (this->*functions_->run)(batches, ahead, std::cref(enter));
+    if (rows_ != 0) {
+        updates_->change(*own_, exec_, ranks_.get());
+        ++steps_;
+        for (Moving const& m : moving_) {
+            if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
+        }
+    }
+    if (ranks_ != nullptr) (this->*functions_->end_ranks)();
+    return cost;
+}
+
+ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
+    enter();
+    if (batches.size() != 1) throw ShapeError("batches", std::to_string(batches.size()), "1 to options.parts = 1");
+    prepare();
+    if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
+    double const cost = run(batches[0], 0);
+    keep_part();
+    return cost;
+}
+
+ROWAN_CALLED_FUNCTION void AnyTrainer::keep_part() {
+    rows_ = losses_->most();
+    for (Moving& m : moving_) m.changes = true;
+    for (std::size_t i = 0; i < totals_.size(); ++i) {
+        if (totals_[i] != results_[i]) totals_[i]->value() = std::exchange(results_[i]->value(), Value());
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/train_options_inl.hpp: what options bring to a training.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#endif
+
+// rowan/train/trainer.hpp: Trainer, trains the parameters of a net batch by batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What a Trainer holds: an AnyTrainer.
+struct HeldTrainer;
+ROWAN_IF_CALLED void destroy(HeldTrainer* trainer) noexcept;
+/// What `exec` refers to must outlive the trainer.
+ROWAN_IF_CALLED Owner<HeldTrainer> make_trainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                Ranks const* ranks, MakeSettings const& settings);
+ROWAN_IF_CALLED double make_step(HeldTrainer& trainer, std::span<Feeds const> batches);
+ROWAN_IF_CALLED Parameters parameters_of(HeldTrainer const& trainer);
+ROWAN_IF_CALLED std::int64_t steps_of(HeldTrainer const& trainer) noexcept;
+
+}  // namespace detail
+
+/// Minimizes the cost of a net over the parameters that it depends on: its backward pass and optimizers, which are
+/// removed from the net with the trainer. `train` is a loop around it.
+///     Trainer trainer(cost, {.optimizer = layer::Adam{}});
+///     for (Feeds const& batch : batches) std::cout << trainer.step(batch) << '\n';
+///     Parameters const learned = trainer.parameters();
+/// The net must outlive the trainer. A net and its trainers are for one thread at a time.
+template <class T = float, class Device = Cpu>
+class Trainer {
+public:
+    /// Adds the backward pass and the optimizers, and sets parameters and optimizer states to their first values, to
+    /// those of options.initial or to those of an earlier training. Uses all options but epochs, progress, metrics, stop,
+    /// checkpoint, overlap, on_batch and on_epoch, which are `train`'s. With options.comm, all ranks call it, and `step`.
+    /// shapes   cost [1] or []
+    /// errors   On error no variable changes. Exception: where another rank throws, or ranks have different first
+    ///          values, variables have their first values.
+    ///          - GraphError if the net has a cycle, the cost does not depend on a parameter, an operator between them
+    ///            has no gradient, or another thread runs or trains a net of this scope
+    ///          - GraphError if options.optimizers, options.rates or options.initial has a name that is not a
+    ///            parameter, or a schedule or a rate is for an optimizer without a learning rate
+    ///          - GraphError if options.keep has a variable that is no result of the operators that the cost needs
+    ///          - GraphError if options.resume lacks a parameter or, after steps, a state of an optimizer or an average
+    ///          - GraphError if a sharded table is not looked up by layer::data, or, with options.parts above 1, the
+    ///            cost is no sum or mean over rows: see layer::Parts
+    ///          - Error if both options.resume and options.initial are given
+    ///          - TypeError if the optimizer or options.clip does not support the element type of a parameter
+    ///          - TypeError or ShapeError if a value in options.resume or options.initial does not fit its variable, or
+    ///            a sharded table has the rows of another rank
+    ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
+    ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
+    ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
+    ///          - with options.comm, those of layer::Comm
+    /// cost     one pass over the net, and one write of each parameter and state
+    explicit Trainer(layer::Var<T, Device> const& cost,
+                     TrainOptionsOn<std::type_identity_t<Device>> const& options = {})
+        : exec_(options.exec), trainer_(detail::make_trainer(*cost, detail::cost_type<T, Device>(), exec_,
+                                                             options.comm.ranks(), detail::MakeSettings(options))) {}
+    Trainer(Trainer const&) = delete;
+    Trainer& operator=(Trainer const&) = delete;
+    // A mistake, which does not compile.
+    template <class O>
+    requires(!std::convertible_to<O, TrainOptionsOn<Device>>) Trainer(layer::Var<T, Device> const& cost, O const&)
+        : Trainer(cost) {
+        static_assert(std::convertible_to<O, TrainOptionsOn<Device>>,
+                      "rowan::Trainer: options have names: Trainer(cost, {.optimizer = layer::Adam{}})");
+    }
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs. If no loss has a row, it is no step: no parameter, state or moving
+    /// statistic changes, steps() remains, and the result is 0. A loss is what the cost is made of, such as a mean over
+    /// rows; other data may have no rows. On a device, it synchronizes once, to read the cost; bad ids are reported then.
+    /// errors   GraphError if the batch lacks a variable or contains a name that no layer::data declared; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
+    ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
+    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
+    ///          options.check_every comes after the step, which steps() counts
+    /// cost     that of the operators, of their gradients and of the optimizers
+    double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
+
+    /// Makes one step of some batches, its parts, at most options.parts, and returns the cost of them as one batch: see
+    /// layer::Parts.
+    ///     Trainer trainer(cost, {.optimizer = layer::Adam{}, .parts = 8});
+    ///     trainer.step(batches);  // a std::vector<Feeds> of 1 to 8
+    /// errors   those of step of one batch; ShapeError if there are no batches, or more than options.parts; ValueError
+    ///          if the cost adds means whose divisors are not in the same proportion in all parts
+    /// cost     that of the operators and their gradients for each batch, and of the optimizers once; for n batches
+    ///          n - 1 additions of gradients, and merges of row-sparse ones. On a device, it synchronizes for each batch
+    double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
+
+    /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
+    /// errors   std::bad_alloc
+    /// cost     one read and one write of all of them, and the missed steps
+    Parameters parameters() const { return detail::parameters_of(*trainer_); }
+
+    /// The number of steps, resumed ones included.
+    std::int64_t steps() const noexcept { return detail::steps_of(*trainer_); }
+
+private:
+    Device exec_;
+    detail::Owner<detail::HeldTrainer> trainer_;
+};
+
+}  // namespace rowan::inline v0
 
 // rowan/train/trainer_inl.hpp: definitions of rowan/train/trainer.hpp.
 
@@ -36714,7 +37005,7 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
 
-ROWAN_CALLED_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainPosition::added_to(Parameters const& now) const {
     Parameters all = now.share();
     auto const number = [](std::int64_t n) { return static_cast<double>(n); };
     Value position;
@@ -36726,7 +37017,7 @@ ROWAN_CALLED_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) 
     return all;
 }
 
-ROWAN_CALLED_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition TrainPosition::taken_from(Parameters& saved) {
     if (!saved.contains(position_name))
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
     auto const values = saved.get<double>(position_name).share();
@@ -36760,7 +37051,7 @@ ROWAN_CALLED_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved)
     return at;
 }
 
-ROWAN_CALLED_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
     if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
     if (checkpoint.save == nullptr || checkpoint.load == nullptr)
         throw GraphError("options.checkpoint lacks the function save or load");
@@ -36842,7 +37133,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+ROWAN_CALLED_FUNCTION ROWAN_RARE Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
     : metrics_(metrics), stop_(stop) {
     for (auto const& [name, metric] : metrics) {
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
@@ -36858,14 +37149,14 @@ ROWAN_CALLED_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::begin() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
     steps_ = 0;
     measured_.clear();
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::begin(TrainPosition&& at) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
@@ -36875,7 +37166,7 @@ ROWAN_CALLED_FUNCTION void Epochs::begin(TrainPosition&& at) {
     best_ = std::move(at.best);
 }
 
-ROWAN_CALLED_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
     TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
     if (batches != 0) {
         at.steps = steps_;
@@ -36885,14 +37176,14 @@ ROWAN_CALLED_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::in
     return at;
 }
 
-ROWAN_CALLED_FUNCTION std::int64_t Epochs::metric() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t Epochs::metric() const {
     if (!stop_) return 0;
     auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
     return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
 }
 
-ROWAN_CALLED_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                       Callback<std::int64_t, Parameters const&> const& on_epoch) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::end(std::int64_t epoch, Parameters now,
+                                                  Callback<std::int64_t, Parameters const&> const& on_epoch) {
     std::optional<double> compared;
     for (auto const& [name, metric] : metrics_) {
         double const value = metric(now);
@@ -36905,7 +37196,7 @@ ROWAN_CALLED_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
     return (!compared || goes_on(*compared, std::move(now))) && more;
 }
 
-ROWAN_CALLED_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::goes_on(double value, Parameters now) {
     double const gain = stop_->larger ? value - value_ : value_ - value;
     if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
         best_ = std::move(now);
@@ -36917,13 +37208,13 @@ ROWAN_CALLED_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     return !ended();
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::check_best() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::check_best() const {
     if (stop_ && !best_ && since_ > 0)
         throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
                          std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::print(std::int64_t epoch) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
     std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
                  sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),
@@ -36992,8 +37283,8 @@ private:
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
 
-ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                           TrainSettings const& options)
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                      TrainSettings const& options)
     : cost_(cost), type_(type), exec_(exec), options_(options), ranks_(options.ranks.get()),
       patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
@@ -37010,7 +37301,7 @@ ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type,
     options.checkpoint ? go_on() : static_cast<void>(trainer_.emplace(cost_, type_, exec_, options));
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
     auto saved = options_.checkpoint.load(cost_);
     std::optional<TrainSettings> from_save;
     auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
@@ -37029,14 +37320,14 @@ ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
     trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::save() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     Parameters all;
     agree(ranks_, TrainCall::save,
           [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
     options_.checkpoint.save(cost_, all);
 }
 
-ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
     auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
@@ -37095,7 +37386,7 @@ ROWAN_CALLED_FUNCTION bool TrainLoop::take(Feeds const& feeds) {
     return more_;
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
     reads_ = true;
     try {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
@@ -37114,7 +37405,7 @@ ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int
     parts_.clear();
 }
 
-ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read) {
     for (; more_ && epoch_ < options_.epochs; ++epoch_) {
         if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
@@ -37146,8 +37437,9 @@ ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
     return learned;
 }
 
-ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                              Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                         Ranks const* ranks, MakeSettings const& settings,
+                                                         ReadEpoch const& read) {
     auto const options = before_agreement(ranks, TrainCall::train, settings);
     return TrainLoop(cost, type, exec, options).run(read);
 }
@@ -37564,12 +37856,14 @@ struct LoopNet::Numbers {
     std::size_t forward = 0;  // of those that are not of the backward pass
 };
 
-ROWAN_CALLED_FUNCTION std::size_t LoopNet::forward_places() const { return numbers_->forward; }
-ROWAN_CALLED_FUNCTION std::size_t LoopNet::backward_places() const { return numbers_->all.size() - numbers_->forward; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::forward_places() const { return numbers_->forward; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::backward_places() const {
+    return numbers_->all.size() - numbers_->forward;
+}
 
 ROWAN_CALLED_FUNCTION bool LoopNet::is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
-ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernels) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build_backward(GradientKernels const& kernels) {
     if (has_backward) return;
     try {
         make_backward(kernels);
@@ -37580,7 +37874,7 @@ ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernel
     }
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the state of a loop");
     for (State const& s : states) maker.want_of_type(*s.before);
     for (Variable const* v : outer) maker.want_of_type(*v);
@@ -37597,7 +37891,7 @@ ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels
     finish_backward(first);
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::build() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build() {
     numbers_ = std::make_unique<Numbers>();
     std::vector<Variable*> targets{condition};
     std::size_t const first = trace(targets, scope).size();
@@ -37617,13 +37911,13 @@ ROWAN_CALLED_FUNCTION void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, numbers_->outer.at(&v)};
     std::size_t const n = numbers_->all.at(&v);
     return n < numbers_->forward ? Place{Place::forward, n} : Place{Place::backward, n - numbers_->forward};
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     auto order = order_;
@@ -37634,24 +37928,24 @@ ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::add_outer(Variable& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::add_outer(Variable& v) {
     if (&v.scope() != scope && numbers_->outer.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::name_and_count(std::span<Operator* const> order) {
     auto names = name_inner_variables(order, *scope, outer);
     if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) numbers_->all.try_emplace(v.get(), numbers_->all.size());
 }
 
-ROWAN_CALLED_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Op LoopNet::places_of(Operator const& op) const {
     Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::find_uses() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };
@@ -40131,7 +40425,7 @@ private:
     std::size_t at_ = 0;
 };
 
-ROWAN_FUNCTION NpyHeader NpyParser::header() {
+ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
     NpyHeader header;
     std::array<bool, 3> seen{};
     take('{');
@@ -40169,7 +40463,7 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
     return header;
 }
 
-ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::fail(std::string const& expected) const {
     std::string found = "its end";
     if (at_ < text_.size()) {
         char const c = text_[at_];
@@ -40179,29 +40473,29 @@ ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
     throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
 }
 
-ROWAN_FUNCTION void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
     if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
     seen = true;
 }
 
-ROWAN_FUNCTION bool NpyParser::accept(char c) {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::accept(char c) {
     skip();
     if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
 }
 
-ROWAN_FUNCTION void NpyParser::take(char c) {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::take(char c) {
     if (!accept(c)) fail(std::string("'") + c + "'");
 }
 
-ROWAN_FUNCTION bool NpyParser::accept(std::string_view word) {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::accept(std::string_view word) {
     if (!text_.substr(at_).starts_with(word)) return false;
     at_ += word.size();
     return true;
 }
 
-ROWAN_FUNCTION std::string NpyParser::string() {
+ROWAN_FUNCTION ROWAN_RARE std::string NpyParser::string() {
     char const quote = accept('"') ? '"' : '\'';
     if (quote == '\'' && !accept('\'')) fail("a string");
     std::size_t const end = text_.find(quote, at_);
@@ -40211,14 +40505,14 @@ ROWAN_FUNCTION std::string NpyParser::string() {
     return word;
 }
 
-ROWAN_FUNCTION bool NpyParser::boolean() {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::boolean() {
     skip();
     if (accept("True")) return true;
     if (!accept("False")) fail("True or False");
     return false;
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
+ROWAN_FUNCTION ROWAN_RARE std::vector<std::size_t> NpyParser::tuple() {
     std::vector<std::size_t> dims;
     take('(');
     while (!accept(')')) {
@@ -40240,7 +40534,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
     return dims;
 }
 
-ROWAN_CALLED_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
     return NpyParser(text, offset).header();
 }
 
@@ -40276,7 +40570,8 @@ NpyHeader read_npy_header(Reader& in) {
 ROWAN_TEMPLATE(NpyHeader read_npy_header(ByteReader&))
 ROWAN_TEMPLATE(NpyHeader read_npy_header(FileReader&))
 
-ROWAN_CALLED_FUNCTION std::string npy_header_text(std::string_view type, std::span<std::size_t const> shape) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string npy_header_text(std::string_view type,
+                                                             std::span<std::size_t const> shape) {
     std::string dims;
     for (std::size_t i = 0; i < shape.size(); ++i) dims += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
     if (shape.size() == 1) dims += ',';
@@ -40508,13 +40803,13 @@ auto naming_file(std::string const& path, F const& f) -> decltype(f()) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string reason_of(FormatError const& error) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string reason_of(FormatError const& error) {
     std::string const what = error.what(),  // `byte offset: field reason`
         head = std::string("byte ").append(std::to_string(error.offset())).append(": ").append(error.field());
     return what.starts_with(head + " ") ? what.substr(head.size() + 1) : what;
 }
 
-ROWAN_CALLED_FUNCTION FormatError error_in(std::string const& path, FormatError const& error) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE FormatError error_in(std::string const& path, FormatError const& error) {
     if (error.field() == path) return error;  // it names the file already
     return {error.offset(), std::string(path).append(": ").append(error.field()), reason_of(error)};
 }
@@ -40614,7 +40909,7 @@ void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> co
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE void sync_folder_of(std::string const& path) {
     std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
@@ -40668,7 +40963,8 @@ private:
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_path("open", std::move(path))) {
+ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
+    : path_(detail::checked_path("open", std::move(path))) {
     std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
     if (folder == nullptr) detail::throw_io("open", path_);
     for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
@@ -40684,12 +40980,12 @@ ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_pa
     std::ranges::sort(names_);
 }
 
-ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
+ROWAN_FUNCTION ROWAN_RARE std::string NpyFolder::file(std::string const& name) const {
     if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
     return path_ + "/" + name + ".npy";
 }
 
-ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
+ROWAN_FUNCTION ROWAN_RARE void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_file_name(name);
     std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
     detail::NewFolder part(folder);
@@ -41985,28 +42281,29 @@ ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Initializer const
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Scope& outermost_scope() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Scope& outermost_scope() {
     Scope* scope = &default_scope();
     while (scope->parent() != nullptr) scope = scope->parent();
     return *scope;
 }
 
-ROWAN_CALLED_FUNCTION void check_known(Dims const& dims) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_known(Dims const& dims) {
     for (std::int64_t const dim : dims) {
         if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
     }
 }
 
-ROWAN_CALLED_FUNCTION void check_parameter_name(std::string const& name) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_name(std::string const& name) {
     if (name.find('@') != std::string::npos)
         throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
 }
 
-ROWAN_CALLED_FUNCTION std::string parameter_name(std::string const& layer, char const* slot) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string parameter_name(std::string const& layer, char const* slot) {
     return layer.empty() ? layer : layer + "." + slot;
 }
 
-ROWAN_CALLED_FUNCTION LayerRollback::LayerRollback() : parameters_(outermost_scope()), operators_(default_scope()) {}
+ROWAN_CALLED_FUNCTION ROWAN_RARE LayerRollback::LayerRollback()
+    : parameters_(outermost_scope()), operators_(default_scope()) {}
 
 }  // namespace rowan::inline v0::detail
 
@@ -45384,6 +45681,36 @@ using training_ops =
 /// element type, which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops = decltype(detail::registry_of(detail::program_ops{}));
 
+/// For a net that is read from a file and then trained: a list of operators with their gradients. A header-only program
+/// has the kernels of a plain list without them. With the compiled library, which has all, this is the list itself.
+///     auto const model = load_model<with_gradients<forward_ops>>("model.rowan");
+#ifdef ROWAN_COMPILED
+template <class Ops>
+using with_gradients = Ops;
+#else
+template <class Ops>
+struct with_gradients : Ops {
+    /// The list with operators appended.
+    template <class... More>
+    using with = with_gradients<typename Ops::template with<More...>>;
+};
+#endif
+
+namespace detail {
+
+/// Whether programs of these operators are read with the rules of gradients.
+#ifdef ROWAN_COMPILED
+template <class Ops>
+inline constexpr bool reads_gradients = true;
+#else
+template <class Ops>
+inline constexpr bool reads_gradients = false;
+template <class Ops>
+inline constexpr bool reads_gradients<with_gradients<Ops>> = true;
+#endif
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0
 
 // rowan/op/detail/gradients_of.hpp: ListWithGradients, a list of operators with those of their gradients.
@@ -45881,12 +46208,20 @@ struct BroadcastRows {
     std::size_t rows = 1, width = 1;
 };
 
-/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
-template <std::size_t n, class Shape, class Dims>
-BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+/// The dims of n tensors and of their result.
+template <std::size_t n>
+struct BroadcastShapes {
+    std::size_t rank;
+    std::size_t dims[n][8], result[8];
+};
+
+template <std::size_t n>
+[[gnu::noinline]] BroadcastRows<n> broadcast_rows(BroadcastShapes<n> const& shapes) {
     BroadcastRows<n> b;
+    auto const& result = shapes.result;
+    auto const dims = [&](std::size_t k, std::size_t i) { return shapes.dims[k][i]; };
     auto const repeats = [&](std::size_t k, std::size_t i) { return dims(k, i) != result[i]; };
-    std::size_t inner = result.size();  // the first of the dims in a row
+    std::size_t inner = shapes.rank;  // the first of the dims in a row
     for (bool first = true; inner > 0; --inner) {
         if (result[inner - 1] == 1) continue;
         bool fits = true;
@@ -45901,13 +46236,23 @@ BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
     for (std::size_t i = 0; i < inner; ++i) b.rows *= result[i];
     for (std::size_t k = 0; k < n; ++k) {
         std::size_t step = 1;
-        for (std::size_t i = 0; i < result.size(); ++i) step *= dims(k, i);
+        for (std::size_t i = 0; i < shapes.rank; ++i) step *= dims(k, i);
         for (std::size_t i = 0; i < inner; ++i) {
             step /= dims(k, i);
             b.offsets[k].push(result[i], repeats(k, i) ? 0 : step);
         }
     }
     return b;
+}
+/// `dims(k, i)` is dim i of tensor k, which is that of the result or 1.
+template <std::size_t n, class Shape, class Dims>
+BroadcastRows<n> broadcast_rows(Shape const& result, Dims const& dims) {
+    BroadcastShapes<n> shapes{result.size(), {}, {}};
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        shapes.result[i] = result[i];
+        for (std::size_t k = 0; k < n; ++k) shapes.dims[k][i] = dims(k, i);
+    }
+    return broadcast_rows(shapes);
 }
 
 /// to[row, column] = map(x[0][row, column], …), where a tensor has one element for a row or all of them.
@@ -58524,6 +58869,154 @@ struct embedding_bag_op : detail::declared<embedding_bag_op> {
 
 }  // namespace rowan::inline v0
 
+// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Throws ShapeError unless lod has no levels or so many.
+void check_same_levels(Lod const& lod, std::size_t levels);
+
+/// append_lengths, of as many levels.
+Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more);
+
+}  // namespace detail
+
+/// Appends sequences, given by their lengths, to each level. If lod has no levels, the result has only the new ones.
+/// errors   ShapeError if the number of levels differs or a list of lengths is a tensor whose rank is not 1; LodError
+///          as in Lod::from_lengths
+/// cost     O(offsets of the result)
+template <detail::id_lists R>
+Lod append_lengths(Lod const& lod, R const& more) {
+    detail::check_same_levels(lod, std::ranges::size(more));
+    detail::LevelLists const lists(more);
+    return detail::with_more_lengths(lod, {lists.lists.data(), lists.count});
+}
+inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+    detail::check_same_levels(lod, more.size());
+    return detail::with_more_lengths(lod, {more.begin(), more.size()});
+}
+
+/// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
+/// the last batch also takes the remainder. The batches alias the rows of x.
+/// shapes   x of m sequences, or rows -> min(count, m) batches
+/// errors   ShapeError if count is less than 1
+/// cost     O(offsets of x), no rows copied
+template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
+    x.check();
+    if (std::cmp_less(count, 1)) throw ShapeError("count", std::to_string(count), "at least 1");
+    std::size_t const size = x.size();
+    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(parts);
+    for (std::size_t k = 0; k < parts; ++k) {
+        std::size_t const begin = size / parts * k;
+        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
+        batches.push_back(x.slice(begin, end));
+    }
+    return batches;
+}
+
+/// Splits x into batches of sizes[k] first-level sequences (rows if x has no levels), which alias the rows of x. This
+/// is the adjoint of merge_batches if the sizes are those of the merged batches. Sizes in device memory are copied to
+/// the host, which synchronizes.
+/// shapes   sizes [parts] -> as many batches
+/// errors   IndexError if a size is negative or exceeds what is left; ShapeError if sizes are not a flat list or do not
+///          add up to x.size()
+/// cost     O(offsets of x), no rows copied
+template <class T, class Device>
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
+    x.check();
+    detail::HostIds<Device> const on_host(x.value().device(), sizes);
+    Ids<> const& counts = on_host;
+    detail::check_list("sizes", counts);
+    std::size_t const size = x.size();
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(counts.size());
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        auto const left = static_cast<std::int64_t>(size - begin);
+        detail::check_at_most("sizes", counts, k, left);
+        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
+        batches.push_back(x.slice(begin, end));
+        begin = end;
+    }
+    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
+    return batches;
+}
+
+/// Concatenates batches: the sequences of the first, then those of the second, and so on.
+/// shapes   batches of n_i rows -> one of Σ n_i
+/// errors   ShapeError if there are no batches, the numbers of levels or trailing dims differ, or there are more than
+///          2^63 - 1 rows
+/// cost     one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
+    if (batches.empty()) throw ShapeError("batches.size()", "0", "at least 1");
+    std::size_t const levels = batches[0].lod().levels();
+    std::vector<Lod> lods;
+    detail::RowBlocks rows("rows of the batches", batches.size());
+    for (std::size_t k = 0; k < batches.size(); ++k) {
+        std::string const name = detail::element_name("batches", k);
+        batches[k].check();
+        detail::check_usable(exec, batches[k].value());
+        if (batches[k].lod().levels() != levels) {
+            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
+                             std::to_string(levels));
+        }
+        rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
+        lods.push_back(batches[k].lod());
+    }
+    return {rows.joined<T>(exec), detail::join_lods(lods)};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
+    return merge_batches(detail::device_of_first<LoDTensor<T, Device>>(batches), batches);
+}
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
+    return merge_batches(std::span<LoDTensor<T, Device> const>(batches));
+}
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
+    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/batches_inl.hpp: definitions of rowan/sequence/batches.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
+    if (!lod.empty() && levels != lod.levels())
+        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
+}
+
+ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {
+    if (lod.empty()) check_level_count(more.size());
+    std::vector<std::vector<std::int64_t>> lengths;
+    for (std::size_t l = 0; l < more.size(); ++l) {
+        check_list(element_name(lod.empty() ? "lod" : "lengths", l), more[l]);
+        auto& all = lengths.emplace_back();
+        if (!lod.empty()) all = lod.lengths(l);
+        for (std::size_t i = 0; i < more[l].size(); ++i) all.push_back(more[l][i]);
+    }
+    return levels_of_lengths(lengths);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/op/table/join_bags.hpp: join_bags and split_bags, from the ids of each table to the ids of all, and back.
 
 namespace rowan::inline v0 {
@@ -59791,8 +60284,8 @@ requires(rowan::detail::loop_state<State>::value) State
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
-                                         layer::WhileOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
+                                                    layer::WhileOptions const& options) {
     if (options.max_iterations < 0)
         throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
     auto block = std::make_shared<WhileBlock>();
@@ -59812,9 +60305,9 @@ ROWAN_CALLED_FUNCTION OpenLoop open_loop(Scope& outside, std::span<Variable* con
     return {outside, std::move(block), scope, std::move(before)};
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_loop(OpenLoop& open, std::span<Variable* const> first, Variable& condition,
-                                           std::span<Variable* const> states, LoopType const& type,
-                                           bool (*holds)(AnyExec, Value const&)) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_loop(OpenLoop& open, std::span<Variable* const> first,
+                                                      Variable& condition, std::span<Variable* const> states,
+                                                      LoopType const& type, bool (*holds)(AnyExec, Value const&)) {
     auto& net = open.block->net;
     net.condition = &condition;
     for (std::size_t k = 0; k < net.states.size(); ++k) {
@@ -59950,7 +60443,7 @@ requires(!std::is_same_v<T, bool>) auto cond(Var<T, Device> const& condition, Th
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenCond open_cond(Scope& outside, Variable& condition) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenCond open_cond(Scope& outside, Variable& condition) {
     if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
         throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
     auto block = std::make_shared<CondBlock>();
@@ -59963,14 +60456,14 @@ ROWAN_CALLED_FUNCTION OpenCond open_cond(Scope& outside, Variable& condition) {
     return {outside, std::move(block), scopes};
 }
 
-ROWAN_CALLED_FUNCTION void end_branch(OpenCond& open, std::size_t b, std::span<Variable* const> results) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void end_branch(OpenCond& open, std::size_t b, std::span<Variable* const> results) {
     auto& branch = open.block->branches[b];
     for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
 }
 
 /// The names that the outer variables have in the branches: "then.fc_0.w_0".
 ROWAN_IF_CALLED std::vector<std::string> names_in(CondBlock const& block);
-ROWAN_CALLED_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::string> names_in(CondBlock const& block) {
     std::vector<std::string> names;
     for (std::size_t b = 0; b < block.branches.size(); ++b) {
         for (std::string const& name : block.branches[b].net.outer_names)
@@ -59981,7 +60474,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> names_in(CondBlock const& block) 
 
 /// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
 ROWAN_IF_CALLED std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
-ROWAN_CALLED_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
         throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
@@ -60006,8 +60499,8 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, V
     return inputs;
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_cond(OpenCond& open, Variable& condition, LoopType const& type,
-                                           bool (*holds)(AnyExec, Value const&)) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_cond(OpenCond& open, Variable& condition, LoopType const& type,
+                                                      bool (*holds)(AnyExec, Value const&)) {
     auto& block = *open.block;
     auto inputs = finish_branches(block, condition);
     block.gradient_dtype = type.gradients().dtype;
@@ -60228,7 +60721,7 @@ ROWAN_TEMPLATE(Var<double> selected_rows(std::vector<std::int64_t>, Dims const&,
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
     if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
     check_ids(Cpu{}, "rows", rows, dims[0]);
     std::unordered_set<std::int64_t> seen;
@@ -60480,7 +60973,7 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Dims table_dims(layer::EmbeddingOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Dims table_dims(layer::EmbeddingOptions const& options) {
     auto const check = [](char const* field, std::int64_t size, char const* expected) {
         if (size == UNK) throw ShapeError(field, "not given", expected);
     };
@@ -60489,7 +60982,7 @@ ROWAN_CALLED_FUNCTION Dims table_dims(layer::EmbeddingOptions const& options) {
     return {options.height, options.width};
 }
 
-ROWAN_CALLED_FUNCTION int table_pieces(layer::EmbeddingOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const& options) {
     int const pieces = options.placement.columns;
     options.placement.check();
     if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
@@ -60715,7 +61208,7 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION FcSizes fc_sizes(Variable& x, layer::FcOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE FcSizes fc_sizes(Variable& x, layer::FcOptions const& options) {
     spec::matrix("layer::fc: x", x.spec());
     std::int64_t const width = x.spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
@@ -61038,8 +61531,8 @@ namespace rowan::inline v0::detail {
 /// A block with an empty scope within `outside`, for the steps of the sequences of x.
 ROWAN_IF_CALLED std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
                                                         layer::RnnOptions const& options);
-ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
-                                                              layer::RnnOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                                         layer::RnnOptions const& options) {
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
@@ -61060,8 +61553,10 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, Va
 /// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
 ROWAN_IF_CALLED std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
                                                     VarSpec const& state, std::vector<Variable*>& inputs);
-ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
-                                                          VarSpec const& state, std::vector<Variable*>& inputs) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> add_memories(RnnBlock& block,
+                                                                     std::span<layer::Memory const> memories,
+                                                                     VarSpec const& state,
+                                                                     std::vector<Variable*>& inputs) {
     std::vector<Variable*> before;
     for (layer::Memory const& memory : memories) {
         Variable* const boot = memory.like.get();
@@ -61083,9 +61578,10 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::
     return before;
 }
 
-ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x,
-                                                     std::span<layer::Memory const> memories,
-                                                     layer::RnnOptions const& options, VarSpec const& state) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenRecurrence open_recurrence(Scope& outside, Variable& x,
+                                                                std::span<layer::Memory const> memories,
+                                                                layer::RnnOptions const& options,
+                                                                VarSpec const& state) {
     auto block = new_rnn_block(outside, x.spec(), options);
     std::vector<Variable*> inputs{&x};
     auto before = add_memories(*block, memories, state, inputs);
@@ -61097,8 +61593,8 @@ ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x
 /// Completes the net of a step with its output and the states after it.
 ROWAN_IF_CALLED void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
                               std::span<Variable* const> after);
-ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
-                                    std::span<Variable* const> after) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                                               std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
         throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
@@ -61127,9 +61623,9 @@ ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span
     for (Variable const* const v : after) check_rows(*v);
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_recurrence(OpenRecurrence& open, Variable& output,
-                                                 std::span<Variable* const> after, LoopType const& type,
-                                                 DeviceParts const& parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_recurrence(OpenRecurrence& open, Variable& output,
+                                                            std::span<Variable* const> after, LoopType const& type,
+                                                            DeviceParts const& parts) {
     RnnBlock& block = *open.block;
     end_step(block, output, open.before, after);
     block.runs_whole = parts.runs_whole;
@@ -61958,11 +62454,11 @@ struct StepParts {
     std::unordered_set<Variable const*> inputs = {};
 };
 
-ROWAN_CALLED_FUNCTION void destroy(StepParts* parts) noexcept { delete parts; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE void destroy(StepParts* parts) noexcept { delete parts; }
 
-ROWAN_CALLED_FUNCTION std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
 
-ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
     auto& p = *parts_;
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {
@@ -61992,7 +62488,7 @@ ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new St
     if (p.order.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
     spec::has_levels("layer::rnn: input", input);
     input.dims[0] = UNK;
     input.lod_level = 0;
@@ -62020,7 +62516,7 @@ ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSp
     return made;
 }
 
-ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
     Variable& input, std::span<Variable* const> before) const {
     auto const& p = *parts_;
     std::unordered_map<Variable const*, Variable*> now;
@@ -63988,11 +64484,10 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     if (plan.value_rows() != grad.size())
         throw ShapeError("grad.size()", std::to_string(grad.size()),
                          std::to_string(plan.value_rows()) + ", the rows of the plan");
-    detail::check_sparse_targets(grad.value(), plan.height(), param, state...);
+    detail::check_sparse_targets<Rule>(grad.value(), plan.height(), param, state...);
     detail::check_all_apart(
         [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
         state..., grad.weight());
-    detail::check_states<Rule>(param, state...);
     if (detail::only_checking()) return;
     Rows const rows{grad.value().data(), plan.size() == 0 ? 0 : grad.value().row_size(), grad.bags().data(),
                     grad.weight().data()};
@@ -64753,7 +65248,7 @@ struct DeferredChecks {
         count<sizeof...(S)>();
         check_height("param", param, height);
         std::size_t i = 0;
-        (check_state(state_name(++i), param, state), ...);
+        (check_state(state_name(++i).c_str(), param, state), ...);
         check_all_apart(state_name, param, state...);
     }
 
@@ -66979,6 +67474,7 @@ public:
         if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
+    std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
     void call(Cpu exec, Ids<> const& rows) {

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void NearName::see(std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE void NearName::see(std::string_view name) {
     std::size_t const shorter = std::min(name.size(), wanted_.size()), longer = std::max(name.size(), wanted_.size());
     if (longer - shorter > least_ || longer > 256) return;
     // row[k] counts the changes from wanted[0, i) to name[0, k): letters replaced, inserted, left out, or swapped.
@@ -34,7 +34,7 @@ ROWAN_FUNCTION void NearName::see(std::string_view name) {
     nearest_ = name;
 }
 
-ROWAN_FUNCTION std::string NearName::text() const {
+ROWAN_FUNCTION ROWAN_RARE std::string NearName::text() const {
     return nearest_.empty() ? std::string() : std::string(" (did you mean ").append(nearest_).append("?)");
 }
 

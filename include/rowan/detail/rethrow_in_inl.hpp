@@ -7,7 +7,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void rethrow_in(std::string place) {
+ROWAN_FUNCTION ROWAN_RARE void rethrow_in(std::string place) {
     auto const field = [&](std::string const& name) { return place.append(": ").append(name); };
     try {
         throw;

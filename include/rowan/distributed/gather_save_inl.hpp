@@ -84,7 +84,7 @@ private:
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void gather_save(std::string const& save, std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE void gather_save(std::string const& save, std::string const& path) {
     detail::GatheredSave const all(save);
     auto const& index = all.shards.index;
     auto const joined = [](auto... numbers) {
@@ -112,7 +112,8 @@ ROWAN_FUNCTION void gather_save(std::string const& save, std::string const& path
     file.commit();
 }
 
-ROWAN_FUNCTION void gather_save_to_npy(std::string const& save, std::string const& name, std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE void gather_save_to_npy(std::string const& save, std::string const& name,
+                                                  std::string const& path) {
     detail::GatheredSave const all(save);
     auto const at = all.parts.find(name);
     if (at == all.parts.end()) throw Error(std::string(save).append(" has no value `").append(name).append("`"));

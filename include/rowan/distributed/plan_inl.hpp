@@ -210,7 +210,7 @@ private:
 
 }  // namespace detail
 
-ROWAN_FUNCTION std::string Plan::Table::text() const {
+ROWAN_FUNCTION ROWAN_RARE std::string Plan::Table::text() const {
     if (!sharded) return "replicated";
     auto const from = std::string(" from rank ").append(std::to_string(placement.first)).append(" on");
     if (placement.columns > 1) return std::to_string(placement.columns).append(" pieces of columns").append(from);
@@ -219,14 +219,14 @@ ROWAN_FUNCTION std::string Plan::Table::text() const {
     return std::string("blocks of ").append(std::to_string(placement.block)).append(" rows").append(from);
 }
 
-ROWAN_FUNCTION Plan::Table const& Plan::operator[](std::string_view name) const {
+ROWAN_FUNCTION ROWAN_RARE Plan::Table const& Plan::operator[](std::string_view name) const {
     for (Table const& t : tables) {
         if (t.table.name == name) return t;
     }
     throw Error(std::string("the plan has no table \"").append(name).append("\""));
 }
 
-ROWAN_FUNCTION double Plan::busiest(double Rank::*what) const {
+ROWAN_FUNCTION ROWAN_RARE double Plan::busiest(double Rank::*what) const {
     double sum = 0, most = 0;
     for (Rank const& r : ranks) {
         sum += r.*what;
@@ -235,7 +235,7 @@ ROWAN_FUNCTION double Plan::busiest(double Rank::*what) const {
     return sum == 0 ? 1 : most * static_cast<double>(ranks.size()) / sum;
 }
 
-ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
+ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
     detail::TextTable placed(6, {0, 5});
     for (char const* const title : {"table", "height", "width", "lookups", "different", "placement"}) placed.add(title);
     for (Table const& t : tables) {
@@ -258,7 +258,7 @@ ROWAN_FUNCTION std::ostream& Plan::print(std::ostream& out) const {
     return out << of_ranks.text();
 }
 
-ROWAN_FUNCTION Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
+ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
     if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
     if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");

@@ -232,7 +232,7 @@ inline WholeSave whole_save(std::string const& path) {
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void scatter_save(std::string const& path, std::string const& save, int ranks) {
+ROWAN_FUNCTION ROWAN_RARE void scatter_save(std::string const& path, std::string const& save, int ranks) {
     if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
     detail::SavePlace const place(save);
     detail::check_file_name(place.name);

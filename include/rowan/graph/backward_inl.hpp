@@ -14,8 +14,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
-                                                                      Scope& scope) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels,
+                                                                                 Variable& cost, Scope& scope) {
     auto const order = trace(std::array{&cost});
     GradientMaker maker(kernels, scope, describe(cost));
     std::unordered_set<Variable const*> moving;  // such as a moving mean

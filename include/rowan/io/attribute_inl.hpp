@@ -130,7 +130,7 @@ void append_text(std::string& text, std::vector<T> const& list) {
     text += ']';
 }
 
-ROWAN_FUNCTION void message_rules<Attr>::all(WireSeen const& seen) {
+ROWAN_FUNCTION ROWAN_RARE void message_rules<Attr>::all(WireSeen const& seen) {
     auto const type = static_cast<std::size_t>(seen.number[1]);
     for (std::size_t k = 0; k < attribute_types.size(); ++k) {
         WireField const& field = message<Attr>::fields[k + 2];
@@ -145,7 +145,7 @@ ROWAN_FUNCTION void message_rules<Attr>::all(WireSeen const& seen) {
     }
 }
 
-ROWAN_FUNCTION Attr message<Attribute>::to_fields(Attribute const& a) {
+ROWAN_FUNCTION ROWAN_RARE Attr message<Attribute>::to_fields(Attribute const& a) {
     Attr fields;
     fields.name = a.name;
     fields.type = static_cast<std::int32_t>(a.value.index());
@@ -153,7 +153,7 @@ ROWAN_FUNCTION Attr message<Attribute>::to_fields(Attribute const& a) {
     return fields;
 }
 
-ROWAN_FUNCTION Attribute message<Attribute>::from_fields(Attr&& fields) {
+ROWAN_FUNCTION ROWAN_RARE Attribute message<Attribute>::from_fields(Attr&& fields) {
     Attribute a{.name = std::move(fields.name), .value = {}};
     for_kind(static_cast<std::size_t>(fields.type), [&](auto k) {
         using Value = std::variant_alternative_t<k, AttributeValue>;
@@ -167,13 +167,13 @@ ROWAN_FUNCTION Attribute message<Attribute>::from_fields(Attr&& fields) {
     return a;
 }
 
-ROWAN_FUNCTION std::span<BlockIndex const> blocks_of(Attribute const& a) {
+ROWAN_FUNCTION ROWAN_RARE std::span<BlockIndex const> blocks_of(Attribute const& a) {
     if (auto const* const one = std::get_if<BlockIndex>(&a.value)) return {one, 1};
     if (auto const* const list = std::get_if<std::vector<BlockIndex>>(&a.value)) return *list;
     return {};
 }
 
-ROWAN_FUNCTION void append_text(std::string& text, std::string const& x) {
+ROWAN_FUNCTION ROWAN_RARE void append_text(std::string& text, std::string const& x) {
     constexpr char digits[] = "0123456789abcdef";
     text += '"';
     for (char const c : x) {
@@ -188,29 +188,31 @@ ROWAN_FUNCTION void append_text(std::string& text, std::string const& x) {
     text += '"';
 }
 
-ROWAN_FUNCTION void append_text(std::string& text, bool x) { text.append(x ? "true" : "false"); }
+ROWAN_FUNCTION ROWAN_RARE void append_text(std::string& text, bool x) { text.append(x ? "true" : "false"); }
 
-ROWAN_FUNCTION void append_text(std::string& text, BlockIndex x) {
+ROWAN_FUNCTION ROWAN_RARE void append_text(std::string& text, BlockIndex x) {
     text.append("block ").append(std::to_string(x.value));
 }
 
-ROWAN_FUNCTION void append_text(std::string& text, VarName const& x) { text.append(x.value); }
+ROWAN_FUNCTION ROWAN_RARE void append_text(std::string& text, VarName const& x) { text.append(x.value); }
 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION bool operator==(Attribute const& a, Attribute const& b) {
+ROWAN_FUNCTION ROWAN_RARE bool operator==(Attribute const& a, Attribute const& b) {
     return a.name == b.name && a.value == b.value;
 }
 
-ROWAN_FUNCTION std::string to_string(Attribute const& a) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(Attribute const& a) {
     std::string text = a.name + ": ";
     std::visit([&](auto const& x) { detail::append_text(text, x); }, a.value);
     return text;
 }
 
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, Attribute const& a) { return out << to_string(a); }
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, Attribute const& a) {
+    return out << to_string(a);
+}
 
 }  // namespace rowan::inline v0
 

@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void CheckpointEntry::check() const {
+ROWAN_FUNCTION ROWAN_RARE void CheckpointEntry::check() const {
     detail::CheckpointRecord record{desc, type_name, element_size, {}};
     for (std::size_t l = 0; l < lod->levels(); ++l) record.sections.push_back({0, (*lod)[l].size_bytes(), 0});
     if (record.has_rows()) record.sections.push_back({0, rows->size() * sizeof(std::int64_t), 0});
@@ -23,8 +23,8 @@ ROWAN_FUNCTION void CheckpointEntry::check() const {
     check_elements(record, elements, 0);
 }
 
-ROWAN_FUNCTION void CheckpointEntry::check_elements(detail::CheckpointRecord const& record,
-                                                    std::span<std::byte const> some, std::uint64_t offset) {
+ROWAN_FUNCTION ROWAN_RARE void CheckpointEntry::check_elements(detail::CheckpointRecord const& record,
+                                                               std::span<std::byte const> some, std::uint64_t offset) {
     if (record.tensor().data_type != dtype<bool>::wire) return;
     auto const bad = std::ranges::find_if(some, [](std::byte b) { return b > std::byte{1}; });
     if (bad == some.end()) return;

@@ -8,29 +8,29 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_CALLED_FUNCTION CheckpointFile::CheckpointFile(Cpu exec, std::string path)
+ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointFile::CheckpointFile(Cpu exec, std::string path)
     : state_(std::make_shared<detail::CheckpointReader const>(exec, std::move(path))) {}
 
-ROWAN_CALLED_FUNCTION VarDesc CheckpointFile::desc(std::string_view name) const { return record(name).desc; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE VarDesc CheckpointFile::desc(std::string_view name) const { return record(name).desc; }
 
-ROWAN_CALLED_FUNCTION std::uint64_t CheckpointFile::offset(std::string_view name) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::uint64_t CheckpointFile::offset(std::string_view name) const {
     return record(name).elements().offset;
 }
 
-ROWAN_CALLED_FUNCTION std::optional<ProgramDesc> CheckpointFile::program() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<ProgramDesc> CheckpointFile::program() const {
     if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
     return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t),
                                detail::checkpoint_more_memory(bytes() - state_->program.size(), size()));
 }
 
-ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {
+ROWAN_FUNCTION ROWAN_RARE std::vector<std::string> CheckpointFile::names() const {
     std::vector<std::string> names;
     names.reserve(size());
     for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
     return names;
 }
 
-ROWAN_FUNCTION CheckpointEntry CheckpointFile::describe_type(std::string_view name) const {
+ROWAN_FUNCTION ROWAN_RARE CheckpointEntry CheckpointFile::describe_type(std::string_view name) const {
     Record const r = record(name);
     CheckpointEntry entry;
     entry.desc = r.desc;
@@ -39,7 +39,7 @@ ROWAN_FUNCTION CheckpointEntry CheckpointFile::describe_type(std::string_view na
     return entry;
 }
 
-ROWAN_FUNCTION void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
+ROWAN_FUNCTION ROWAN_RARE void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
     auto const r = record(name);
     if (to.size() != r.elements().bytes) {
         throw ShapeError("bytes of " + r.desc.name, std::to_string(to.size()), std::to_string(r.elements().bytes));
@@ -48,7 +48,7 @@ ROWAN_FUNCTION void CheckpointFile::load_into(std::string_view name, std::span<s
     CheckpointEntry::check_elements(r, to, r.elements().offset);
 }
 
-ROWAN_FUNCTION void CheckpointFile::verify() const {
+ROWAN_FUNCTION ROWAN_RARE void CheckpointFile::verify() const {
     static_cast<void>(program());
     for (std::size_t i = 0; i < size(); ++i) {
         Record const r = state_->record(i);
@@ -57,7 +57,7 @@ ROWAN_FUNCTION void CheckpointFile::verify() const {
     }
 }
 
-ROWAN_FUNCTION std::string CheckpointFile::describe() const {
+ROWAN_FUNCTION ROWAN_RARE std::string CheckpointFile::describe() const {
     auto const& h = state_->header;
     std::string text = path() + ": rowan checkpoint " + std::to_string(h.major) + "." + std::to_string(h.minor) + ", " +
                        std::to_string(size()) + (size() == 1 ? " variable, " : " variables, ") +
@@ -74,7 +74,7 @@ ROWAN_FUNCTION std::string CheckpointFile::describe() const {
     return text;
 }
 
-ROWAN_FUNCTION CheckpointFile::Record CheckpointFile::record(std::string_view name) const {
+ROWAN_FUNCTION ROWAN_RARE CheckpointFile::Record CheckpointFile::record(std::string_view name) const {
     std::size_t const i = state_->find(name);
     if (i != size()) return state_->record(i);
     detail::NearName near(name);
@@ -82,11 +82,11 @@ ROWAN_FUNCTION CheckpointFile::Record CheckpointFile::record(std::string_view na
     throw GraphError(path() + " has no variable \"" + std::string(name) + "\"" + near.text());
 }
 
-ROWAN_FUNCTION void detail::expect_no_delta(CheckpointFile const& file) {
+ROWAN_FUNCTION ROWAN_RARE void detail::expect_no_delta(CheckpointFile const& file) {
     if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
 }
 
-ROWAN_FUNCTION Checkpoint load_checkpoint(std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE Checkpoint load_checkpoint(std::string const& path) {
     CheckpointFile const file(path);
     detail::expect_no_delta(file);
     Checkpoint checkpoint;

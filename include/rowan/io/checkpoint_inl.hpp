@@ -21,20 +21,20 @@
 
 namespace rowan::inline v0 {
 
-ROWAN_CALLED_FUNCTION bool Checkpoint::has(std::string const& name) const { return entries_.contains(name); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Checkpoint::has(std::string const& name) const { return entries_.contains(name); }
 
-ROWAN_CALLED_FUNCTION void Checkpoint::check_new(std::string const& name) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Checkpoint::check_new(std::string const& name) const {
     if (has(name)) throw GraphError("the checkpoint has a variable \"" + name + "\" already");
 }
 
-ROWAN_CALLED_FUNCTION void Checkpoint::insert(CheckpointEntry entry) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Checkpoint::insert(CheckpointEntry entry) {
     static_cast<void>(encode(entry.desc));  // validates the name
     entry.check();
     std::string key = entry.desc.name;
     entries_.emplace(std::move(key), std::move(entry));
 }
 
-ROWAN_CALLED_FUNCTION CheckpointEntry const& Checkpoint::entry(std::string const& name) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointEntry const& Checkpoint::entry(std::string const& name) const {
     auto const at = entries_.find(name);
     if (at == entries_.end()) throw GraphError("the checkpoint has no variable \"" + name + "\"");
     return at->second;
@@ -61,15 +61,16 @@ private:
     std::vector<std::byte> bytes_ = std::vector<std::byte>(sizeof(CheckpointHeader));
 };
 
-ROWAN_CALLED_FUNCTION void CheckpointHead::text(std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void CheckpointHead::text(std::span<std::byte const> bytes) {
     if (!std::in_range<std::uint32_t>(bytes.size()))
         throw FormatError(bytes_.size(), "descriptor", "has " + std::to_string(bytes.size()) + " bytes, 2^32 or more");
     number(static_cast<std::uint32_t>(bytes.size()));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
-ROWAN_CALLED_FUNCTION CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const& checkpoint,
-                                                     std::optional<std::uint64_t> base, ElementPieces const& pieces) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const& checkpoint,
+                                                                std::optional<std::uint64_t> base,
+                                                                ElementPieces const& pieces) {
     static constexpr std::size_t section_bytes = 8 + 8 + 4;
     CheckpointHead head;
     CheckpointHeader header;
@@ -128,7 +129,7 @@ ROWAN_CALLED_FUNCTION CheckpointPlan plan_checkpoint(Cpu exec, Checkpoint const&
     return {header.id(), std::move(bytes), std::move(sections), std::move(given)};
 }
 
-ROWAN_CALLED_FUNCTION void CheckpointPlan::write_to(
+ROWAN_CALLED_FUNCTION ROWAN_RARE void CheckpointPlan::write_to(
     ElementPieces const& pieces, std::function<void(std::span<std::byte const>)> const& write) const {
     write(head);
     static constexpr std::byte zeros[checkpoint_alignment]{};

@@ -7,7 +7,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::uint64_t paddle_element_bytes(std::int32_t data_type) {
+ROWAN_FUNCTION ROWAN_RARE std::uint64_t paddle_element_bytes(std::int32_t data_type) {
     switch (data_type) {
         case 0:
         case 20:
@@ -31,7 +31,7 @@ ROWAN_FUNCTION std::uint64_t paddle_element_bytes(std::int32_t data_type) {
     }
 }
 
-ROWAN_FUNCTION PaddleStream describe_paddle_stream(FileReader& in, bool selected_rows) {
+ROWAN_FUNCTION ROWAN_RARE PaddleStream describe_paddle_stream(FileReader& in, bool selected_rows) {
     PaddleStream stream;
     stream.selected_rows = selected_rows;
     stream.offset = in.position();
@@ -61,7 +61,7 @@ ROWAN_FUNCTION PaddleStream describe_paddle_stream(FileReader& in, bool selected
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION std::vector<PaddleStream> describe_paddle(std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE std::vector<PaddleStream> describe_paddle(std::string const& path) {
     detail::InputFile const file(path);
     std::string wrong;
     try {

@@ -10,8 +10,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void save_model(std::span<ProgramOp const> operators, Variable& predict,
-                                      Parameters const& parameters, std::string const& path) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void save_model(std::span<ProgramOp const> operators, Variable& predict,
+                                                 Parameters const& parameters, std::string const& path) {
     name_net(predict);
     Checkpoint model;
     model.program = write_program(operators, std::array{&predict});
@@ -19,7 +19,8 @@ ROWAN_CALLED_FUNCTION void save_model(std::span<ProgramOp const> operators, Vari
     save_checkpoint(model, path);
 }
 
-ROWAN_CALLED_FUNCTION Parameters load_into_net(AnyExec exec, Cpu host, Variable& predict, std::string const& path) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters load_into_net(AnyExec exec, Cpu host, Variable& predict,
+                                                          std::string const& path) {
     CheckpointFile const file(host, path);
     expect_whole(file);
     name_net(predict);
@@ -41,7 +42,7 @@ ROWAN_CALLED_FUNCTION Parameters load_into_net(AnyExec exec, Cpu host, Variable&
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void save_parameters(Parameters const& parameters, std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE void save_parameters(Parameters const& parameters, std::string const& path) {
     save_checkpoint(detail::checkpoint_of(parameters), path);
 }
 

@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
+ROWAN_FUNCTION ROWAN_RARE void sync_folder_of(std::string const& path) {
     std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
@@ -70,7 +70,8 @@ private:
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_path("open", std::move(path))) {
+ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
+    : path_(detail::checked_path("open", std::move(path))) {
     std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
     if (folder == nullptr) detail::throw_io("open", path_);
     for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
@@ -86,12 +87,12 @@ ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_pa
     std::ranges::sort(names_);
 }
 
-ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
+ROWAN_FUNCTION ROWAN_RARE std::string NpyFolder::file(std::string const& name) const {
     if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
     return path_ + "/" + name + ".npy";
 }
 
-ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
+ROWAN_FUNCTION ROWAN_RARE void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_file_name(name);
     std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
     detail::NewFolder part(folder);

@@ -8,19 +8,19 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name) {
     for (Attribute const& a : list) {
         if (a.name == name) return &a;
     }
     return nullptr;
 }
 
-ROWAN_FUNCTION void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
+ROWAN_FUNCTION ROWAN_RARE void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
     throw GraphError(
         std::string("operator ").append(op.type).append(": its attribute ").append(name).append(" ").append(what));
 }
 
-ROWAN_CALLED_FUNCTION void check_attributes(OpDesc const& op, std::span<std::string_view const> known) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_attributes(OpDesc const& op, std::span<std::string_view const> known) {
     for (Attribute const& a : op.attrs) {
         if (std::ranges::find(known, a.name) == known.end()) bad_attribute(op, a.name, "is unknown to it");
     }

@@ -79,7 +79,7 @@ inline void append_slots(std::string& text, std::vector<OpDesc::Var> const& slot
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION std::string to_string(OpDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(OpDesc const& desc) {
     std::string text;
     detail::append_slots(text, desc.outputs);
     text.append(desc.outputs.empty() ? "" : " = ").append(desc.type).append("(");
@@ -94,7 +94,9 @@ ROWAN_FUNCTION std::string to_string(OpDesc const& desc) {
     return desc.is_target ? text.append(", target") : text;
 }
 
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, OpDesc const& desc) { return out << to_string(desc); }
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, OpDesc const& desc) {
+    return out << to_string(desc);
+}
 
 ROWAN_DESCRIPTOR(OpDesc)
 

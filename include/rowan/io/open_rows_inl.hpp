@@ -41,13 +41,13 @@ inline ElementsInFile npy_elements(std::shared_ptr<InputFile const> file) {
     return {file, in.position(), named_type(header.type, {header.shape.begin(), header.shape.end()})};
 }
 
-ROWAN_FUNCTION ElementsInFile checkpoint_elements(CheckpointFile const& file, std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE ElementsInFile checkpoint_elements(CheckpointFile const& file, std::string_view name) {
     expect_no_delta(file);
     auto const entry = file.describe_type(name);
     return {OpenedFile::of(file), file.offset(name), stored_type_of(entry.desc, entry.type_name, entry.element_size)};
 }
 
-ROWAN_FUNCTION ElementsInFile find_elements(std::string const& path, std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE ElementsInFile find_elements(std::string const& path, std::string_view name) {
     auto file = std::make_shared<InputFile const>(path);
     std::array<unsigned char, 8> begin{};
     file->read(0, std::as_writable_bytes(std::span(begin)).first(std::min<std::size_t>(8, file->size())));
@@ -72,7 +72,8 @@ ROWAN_FUNCTION ElementsInFile find_elements(std::string const& path, std::string
     return {OpenedFile::of(tensors), entry.offset, named_type(entry.dtype, entry.shape)};
 }
 
-ROWAN_FUNCTION RowShape given_shape(std::string const& what, StoredType const& type, RowStoreOptions const& options) {
+ROWAN_FUNCTION ROWAN_RARE RowShape given_shape(std::string const& what, StoredType const& type,
+                                               RowStoreOptions const& options) {
     if (!type.is<std::uint8_t>())
         throw TypeError(what, std::string("elements of ").append(type.name), "bytes, since options.format is given");
     RowFormat const format = *options.format;

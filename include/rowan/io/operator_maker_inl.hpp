@@ -14,7 +14,7 @@ namespace rowan::inline v0::detail {
 
 // Whether all are tensors or SelectedRows with elements of these types. Whether the operator takes a SelectedRows in
 // a slot is checked by its infer or, at the latest, when it runs.
-ROWAN_FUNCTION bool fits(KernelChoice const& choice, std::vector<Variable*> const& inputs) {
+ROWAN_FUNCTION ROWAN_RARE bool fits(KernelChoice const& choice, std::vector<Variable*> const& inputs) {
     return std::ranges::all_of(inputs,
                                [](Variable const* v) {
                                    VarType const type = v->spec().type;
@@ -23,8 +23,8 @@ ROWAN_FUNCTION bool fits(KernelChoice const& choice, std::vector<Variable*> cons
            choice.takes(inputs.size(), [&](std::size_t i) { return inputs[i]->spec().dtype; });
 }
 
-ROWAN_FUNCTION Operator* make_with(OperatorChoices const& choices, OpDesc const& op,
-                                   std::vector<Variable*> const& inputs) {
+ROWAN_FUNCTION ROWAN_RARE Operator* make_with(OperatorChoices const& choices, OpDesc const& op,
+                                              std::vector<Variable*> const& inputs) {
     Attributes const attributes = choices.attributes(op);
     for (KernelChoice const& choice : choices.kernels) {
         if (fits(choice, inputs)) return &default_scope().new_op(*choice.kernel, inputs, attributes);
@@ -32,7 +32,7 @@ ROWAN_FUNCTION Operator* make_with(OperatorChoices const& choices, OpDesc const&
     return nullptr;
 }
 
-ROWAN_FUNCTION void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs) {
+ROWAN_FUNCTION ROWAN_RARE void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs) {
     std::string kinds(inputs.empty() ? "missing" : "");
     for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
     throw TypeError(std::string("the input of operator ").append(op.type), kinds,

@@ -83,7 +83,7 @@ ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION std::string to_string(BlockDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(BlockDesc const& desc) {
     std::string text = "block " + std::to_string(desc.idx);
     if (desc.parent_idx >= 0) text.append(" in ").append(std::to_string(desc.parent_idx));
     if (desc.forward_block_idx >= 0) text.append(", gradient of ").append(std::to_string(desc.forward_block_idx));
@@ -92,14 +92,18 @@ ROWAN_FUNCTION std::string to_string(BlockDesc const& desc) {
     return text;
 }
 
-ROWAN_FUNCTION std::string to_string(ProgramDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(ProgramDesc const& desc) {
     std::string text;
     for (BlockDesc const& block : desc.blocks) text.append(text.empty() ? "" : "\n").append(to_string(block));
     return text;
 }
 
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, BlockDesc const& desc) { return out << to_string(desc); }
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc) { return out << to_string(desc); }
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, BlockDesc const& desc) {
+    return out << to_string(desc);
+}
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc) {
+    return out << to_string(desc);
+}
 
 ROWAN_DESCRIPTOR(BlockDesc)
 ROWAN_DESCRIPTOR(ProgramDesc)

@@ -13,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 /// The name and dims in a file of elements with this wire number.
-ROWAN_FUNCTION SafetensorsPart safetensors_part(Value::Elements const& e) {
+ROWAN_FUNCTION ROWAN_RARE SafetensorsPart safetensors_part(Value::Elements const& e) {
     SafetensorsPart part{{}, "U8", e.dims, e.element_size, 0};
     bool built_in = false;
     auto const is = [&]<class T>(T) {
@@ -31,9 +31,9 @@ ROWAN_FUNCTION SafetensorsPart safetensors_part(Value::Elements const& e) {
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION void save_safetensors(std::string const& path,
-                                     std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
-                                     std::map<std::string, std::string> const& metadata) {
+ROWAN_FUNCTION ROWAN_RARE void save_safetensors(std::string const& path,
+                                                std::vector<std::pair<std::string, SafetensorsArray>> const& tensors,
+                                                std::map<std::string, std::string> const& metadata) {
     std::vector<detail::SafetensorsPart> parts;
     for (auto const& [name, array] : tensors)
         parts.push_back({name, array.dtype(), array.shape(), array.elements().size(), parts.size()});
@@ -44,8 +44,8 @@ ROWAN_FUNCTION void save_safetensors(std::string const& path,
     file.commit();
 }
 
-ROWAN_FUNCTION void save_safetensors(Parameters const& parameters, std::string const& path,
-                                     std::map<std::string, std::string> const& metadata) {
+ROWAN_FUNCTION ROWAN_RARE void save_safetensors(Parameters const& parameters, std::string const& path,
+                                                std::map<std::string, std::string> const& metadata) {
     std::vector<detail::SafetensorsPart> parts;
     for (auto const& [name, value] : parameters) {
         std::size_t levels = 0;

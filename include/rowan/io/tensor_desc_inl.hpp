@@ -58,7 +58,7 @@ ROWAN_MESSAGE(LodTensorDesc, ROWAN_FIELDS)
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::string data_type_text(std::int32_t data_type) {
+ROWAN_FUNCTION ROWAN_RARE std::string data_type_text(std::int32_t data_type) {
     for (auto const& known : data_types) {
         if (known.number == data_type) return std::string(known.name);
     }
@@ -70,7 +70,7 @@ ROWAN_FUNCTION std::string data_type_text(std::int32_t data_type) {
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION std::string to_string(TensorDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(TensorDesc const& desc) {
     std::string text = detail::data_type_text(desc.data_type);
     char const* comma = "[";
     for (std::int64_t const dim : desc.dims) {
@@ -80,15 +80,19 @@ ROWAN_FUNCTION std::string to_string(TensorDesc const& desc) {
     return text.append(desc.dims.empty() ? "[]" : "]");
 }
 
-ROWAN_FUNCTION std::string to_string(LodTensorDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(LodTensorDesc const& desc) {
     std::string text = to_string(desc.tensor);
     if (desc.lod_level != 0)
         text.append(", ").append(std::to_string(desc.lod_level)).append(desc.lod_level == 1 ? " level" : " levels");
     return text;
 }
 
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, TensorDesc const& desc) { return out << to_string(desc); }
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, LodTensorDesc const& desc) { return out << to_string(desc); }
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, TensorDesc const& desc) {
+    return out << to_string(desc);
+}
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, LodTensorDesc const& desc) {
+    return out << to_string(desc);
+}
 
 ROWAN_DESCRIPTOR(TensorDesc)
 ROWAN_DESCRIPTOR(LodTensorDesc)

@@ -232,7 +232,8 @@ private:
     std::unordered_set<Variable const*> declared_;
 };
 
-ROWAN_CALLED_FUNCTION ProgramDesc write_program(std::span<ProgramOp const> ops, std::span<Variable* const> outputs) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ProgramDesc write_program(std::span<ProgramOp const> ops,
+                                                           std::span<Variable* const> outputs) {
     return ProgramWriter(ops).write(outputs);
 }
 

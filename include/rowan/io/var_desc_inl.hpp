@@ -55,7 +55,7 @@ ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION VarDesc describe(std::string name, VarSpec const& spec, bool persistable) {
+ROWAN_FUNCTION ROWAN_RARE VarDesc describe(std::string name, VarSpec const& spec, bool persistable) {
     VarDesc desc{.name = std::move(name), .type = spec.type, .persistable = persistable};
     LodTensorDesc value{.tensor = {spec.dtype, {spec.dims.begin(), spec.dims.end()}},
                         .lod_level = static_cast<std::int32_t>(spec.lod_level)};
@@ -65,7 +65,7 @@ ROWAN_FUNCTION VarDesc describe(std::string name, VarSpec const& spec, bool pers
     return desc;
 }
 
-ROWAN_FUNCTION VarSpec spec_of(VarDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE VarSpec spec_of(VarDesc const& desc) {
     if (desc.type == VarType::STEP_SCOPES)
         return {.type = desc.type, .dtype = dtype<float>::wire, .dims = {}, .lod_level = 0};
     TensorDesc const* const tensor = desc.lod_desc             ? &desc.lod_desc->tensor
@@ -81,7 +81,7 @@ ROWAN_FUNCTION VarSpec spec_of(VarDesc const& desc) {
     return spec;
 }
 
-ROWAN_FUNCTION std::string to_string(VarDesc const& desc) {
+ROWAN_FUNCTION ROWAN_RARE std::string to_string(VarDesc const& desc) {
     std::string text = detail::var_type_text(static_cast<std::int64_t>(desc.type)).append(" ").append(desc.name);
     if (desc.lod_desc) text.append(": ").append(to_string(*desc.lod_desc));
     if (desc.selected_rows_desc) text.append(": ").append(to_string(*desc.selected_rows_desc));
@@ -89,7 +89,9 @@ ROWAN_FUNCTION std::string to_string(VarDesc const& desc) {
     return desc.persistable ? text.append(", persistable") : text;
 }
 
-ROWAN_FUNCTION std::ostream& operator<<(std::ostream& out, VarDesc const& desc) { return out << to_string(desc); }
+ROWAN_FUNCTION ROWAN_RARE std::ostream& operator<<(std::ostream& out, VarDesc const& desc) {
+    return out << to_string(desc);
+}
 
 ROWAN_DESCRIPTOR(VarDesc)
 

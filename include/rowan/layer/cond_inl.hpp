@@ -18,7 +18,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenCond open_cond(Scope& outside, Variable& condition) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenCond open_cond(Scope& outside, Variable& condition) {
     if (condition.spec().type != VarType::LOD_TENSOR || condition.spec().dtype != dtype<bool>::wire)
         throw TypeError("layer::cond: the condition", kind_text(condition.spec()), "LoDTensor<bool>");
     auto block = std::make_shared<CondBlock>();
@@ -31,14 +31,14 @@ ROWAN_CALLED_FUNCTION OpenCond open_cond(Scope& outside, Variable& condition) {
     return {outside, std::move(block), scopes};
 }
 
-ROWAN_CALLED_FUNCTION void end_branch(OpenCond& open, std::size_t b, std::span<Variable* const> results) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void end_branch(OpenCond& open, std::size_t b, std::span<Variable* const> results) {
     auto& branch = open.block->branches[b];
     for (Variable* const v : results) branch.net.states.push_back({&branch.scope->new_var("", v->spec()), v});
 }
 
 /// The names that the outer variables have in the branches: "then.fc_0.w_0".
 ROWAN_IF_CALLED std::vector<std::string> names_in(CondBlock const& block);
-ROWAN_CALLED_FUNCTION std::vector<std::string> names_in(CondBlock const& block) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::string> names_in(CondBlock const& block) {
     std::vector<std::string> names;
     for (std::size_t b = 0; b < block.branches.size(); ++b) {
         for (std::string const& name : block.branches[b].net.outer_names)
@@ -49,7 +49,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> names_in(CondBlock const& block) 
 
 /// Throws unless both branches have results of the same kinds; finds what they read. Returns the operator's inputs.
 ROWAN_IF_CALLED std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition);
-ROWAN_CALLED_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
         throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
@@ -74,8 +74,8 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> finish_branches(CondBlock& block, V
     return inputs;
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_cond(OpenCond& open, Variable& condition, LoopType const& type,
-                                           bool (*holds)(AnyExec, Value const&)) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_cond(OpenCond& open, Variable& condition, LoopType const& type,
+                                                      bool (*holds)(AnyExec, Value const&)) {
     auto& block = *open.block;
     auto inputs = finish_branches(block, condition);
     block.gradient_dtype = type.gradients().dtype;

@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Dims table_dims(layer::EmbeddingOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Dims table_dims(layer::EmbeddingOptions const& options) {
     auto const check = [](char const* field, std::int64_t size, char const* expected) {
         if (size == UNK) throw ShapeError(field, "not given", expected);
     };
@@ -20,7 +20,7 @@ ROWAN_CALLED_FUNCTION Dims table_dims(layer::EmbeddingOptions const& options) {
     return {options.height, options.width};
 }
 
-ROWAN_CALLED_FUNCTION int table_pieces(layer::EmbeddingOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const& options) {
     int const pieces = options.placement.columns;
     options.placement.check();
     if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)

@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION FcSizes fc_sizes(Variable& x, layer::FcOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE FcSizes fc_sizes(Variable& x, layer::FcOptions const& options) {
     spec::matrix("layer::fc: x", x.spec());
     std::int64_t const width = x.spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;

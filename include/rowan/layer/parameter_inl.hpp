@@ -11,28 +11,29 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Scope& outermost_scope() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Scope& outermost_scope() {
     Scope* scope = &default_scope();
     while (scope->parent() != nullptr) scope = scope->parent();
     return *scope;
 }
 
-ROWAN_CALLED_FUNCTION void check_known(Dims const& dims) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_known(Dims const& dims) {
     for (std::int64_t const dim : dims) {
         if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
     }
 }
 
-ROWAN_CALLED_FUNCTION void check_parameter_name(std::string const& name) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_name(std::string const& name) {
     if (name.find('@') != std::string::npos)
         throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
 }
 
-ROWAN_CALLED_FUNCTION std::string parameter_name(std::string const& layer, char const* slot) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string parameter_name(std::string const& layer, char const* slot) {
     return layer.empty() ? layer : layer + "." + slot;
 }
 
-ROWAN_CALLED_FUNCTION LayerRollback::LayerRollback() : parameters_(outermost_scope()), operators_(default_scope()) {}
+ROWAN_CALLED_FUNCTION ROWAN_RARE LayerRollback::LayerRollback()
+    : parameters_(outermost_scope()), operators_(default_scope()) {}
 
 }  // namespace rowan::inline v0::detail
 

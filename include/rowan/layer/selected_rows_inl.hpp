@@ -14,7 +14,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_rows(Dims const& dims, std::vector<std::int64_t> const& rows) {
     if (dims.empty()) throw ShapeError("the rank of a SelectedRows", "0", "at least 1");
     check_ids(Cpu{}, "rows", rows, dims[0]);
     std::unordered_set<std::int64_t> seen;

@@ -18,8 +18,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
-                                         layer::WhileOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenLoop open_loop(Scope& outside, std::span<Variable* const> first,
+                                                    layer::WhileOptions const& options) {
     if (options.max_iterations < 0)
         throw ValueError("layer::while_loop: max_iterations", options.max_iterations, "0 or more");
     auto block = std::make_shared<WhileBlock>();
@@ -39,9 +39,9 @@ ROWAN_CALLED_FUNCTION OpenLoop open_loop(Scope& outside, std::span<Variable* con
     return {outside, std::move(block), scope, std::move(before)};
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_loop(OpenLoop& open, std::span<Variable* const> first, Variable& condition,
-                                           std::span<Variable* const> states, LoopType const& type,
-                                           bool (*holds)(AnyExec, Value const&)) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_loop(OpenLoop& open, std::span<Variable* const> first,
+                                                      Variable& condition, std::span<Variable* const> states,
+                                                      LoopType const& type, bool (*holds)(AnyExec, Value const&)) {
     auto& net = open.block->net;
     net.condition = &condition;
     for (std::size_t k = 0; k < net.states.size(); ++k) {

@@ -30,7 +30,7 @@ inline constexpr std::array row_layouts{
     RowLayout{"mxfp8_e4m3", 32, 33, 0}, RowLayout{"mxfp8_e5m2", 32, 33, 0}, RowLayout{"q8_0", 32, 34, 0, true},
 };
 
-ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE RowLayout row_layout(RowFormat format, std::size_t element_size) {
     auto const i = static_cast<std::size_t>(format);
     if (i >= row_layouts.size()) throw ValueError("format", static_cast<int>(format), "a RowFormat");
     RowLayout layout = row_layouts[i];
@@ -40,16 +40,16 @@ ROWAN_FUNCTION RowLayout row_layout(RowFormat format, std::size_t element_size) 
 
 }  // namespace detail
 
-ROWAN_FUNCTION std::string_view format_name(RowFormat format) { return detail::row_layout(format, 0).name; }
+ROWAN_FUNCTION ROWAN_RARE std::string_view format_name(RowFormat format) { return detail::row_layout(format, 0).name; }
 
-ROWAN_FUNCTION RowFormat format_of_name(std::string_view name) {
+ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
     for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
         if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
     }
     throw TypeError("format", std::string(name), "the name of a RowFormat");
 }
 
-ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
         throw ShapeError("width", std::to_string(width), "a multiple of " + std::to_string(layout.block));
@@ -61,7 +61,7 @@ ROWAN_FUNCTION std::size_t row_bytes(RowFormat format, std::size_t width, std::s
     return layout.head + blocks * layout.bytes + part;
 }
 
-ROWAN_FUNCTION std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size) {
+ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     std::size_t width = 0;
     if (bytes >= layout.head && layout.bytes != 0) {

@@ -21,19 +21,21 @@ namespace rowan::inline v0::detail {
 
 ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradient const& g,
                                          std::string const& expected);
-ROWAN_CALLED_FUNCTION void refuse(ClipKinds const& kinds, ParameterGradient const& g, std::string const& expected) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void refuse(ClipKinds const& kinds, ParameterGradient const& g,
+                                             std::string const& expected) {
     throw TypeError(
         std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
         dtype_text(g.gradient->spec().dtype), expected);
 }
 
-ROWAN_CALLED_FUNCTION bool AnyGradientClip::given() const noexcept {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool AnyGradientClip::given() const noexcept {
     return kinds_ != nullptr && !kinds_->of_one.empty();
 }
 
-ROWAN_CALLED_FUNCTION NamedValues const& AnyGradientClip::values() const noexcept { return kinds_->values; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE NamedValues const& AnyGradientClip::values() const noexcept { return kinds_->values; }
 
-ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyGradientClip::add(Scope& scope,
+                                                           std::vector<ParameterGradient>& gradients) const {
     if (!given()) return;
     auto const& kinds = *kinds_;
     std::size_t const size = kinds.together ? gradients.size() : 1;
@@ -55,8 +57,8 @@ ROWAN_CALLED_FUNCTION void AnyGradientClip::add(Scope& scope, std::vector<Parame
     }
 }
 
-ROWAN_CALLED_FUNCTION AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
-                                                                std::string types) && {
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyGradientClip AnyGradientClip::only_for(std::span<std::int32_t const> wires,
+                                                                           std::string types) && {
     auto some = std::make_shared<ClipKinds>(*kinds_);
     std::erase_if(some->of_one,
                   [&](ClipKinds::OfType const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });

@@ -21,7 +21,8 @@ namespace rowan::inline v0::detail {
 /// What an optimizer does for parameters of this element type.
 /// errors   TypeError if it does not support the type
 ROWAN_IF_CALLED OptimizerKind const& kind_for(OptimizerKinds const* kinds, ParameterGradient const& g);
-ROWAN_CALLED_FUNCTION OptimizerKind const& kind_for(OptimizerKinds const* kinds, ParameterGradient const& g) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OptimizerKind const& kind_for(OptimizerKinds const* kinds,
+                                                               ParameterGradient const& g) {
     if (kinds != nullptr) {
         for (OptimizerKind const& kind : kinds->kinds) {
             if (kind.wire == g.parameter->spec().dtype) return kind;
@@ -31,7 +32,7 @@ ROWAN_CALLED_FUNCTION OptimizerKind const& kind_for(OptimizerKinds const* kinds,
                     dtype_text(g.parameter->spec().dtype), kinds == nullptr ? std::string() : kinds->types);
 }
 
-ROWAN_CALLED_FUNCTION void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
     if (g.gradient->spec().type != VarType::SELECTED_ROWS) return;
     auto const dense = kind_for(kinds_.get(), g).dense;
     if (dense == nullptr) return;
@@ -41,19 +42,20 @@ ROWAN_CALLED_FUNCTION void AnyOptimizer::densify(Scope& scope, ParameterGradient
     g.gradient = dense(scope, *g.gradient);
 }
 
-ROWAN_CALLED_FUNCTION ParameterUpdate AnyOptimizer::add(Scope& scope, ParameterGradient const& g) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ParameterUpdate AnyOptimizer::add(Scope& scope, ParameterGradient const& g) const {
     ScopeRollback added(scope);
     auto update = kind_for(kinds_.get(), g).make(scope, g);
     added.keep();
     return update;
 }
 
-ROWAN_CALLED_FUNCTION NamedValues const& AnyOptimizer::values() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE NamedValues const& AnyOptimizer::values() const {
     static NamedValues const none;
     return kinds_ == nullptr ? none : kinds_->values;
 }
 
-ROWAN_CALLED_FUNCTION AnyOptimizer AnyOptimizer::only_for(std::span<std::int32_t const> wires, std::string types) && {
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyOptimizer AnyOptimizer::only_for(std::span<std::int32_t const> wires,
+                                                                     std::string types) && {
     auto some = std::make_shared<OptimizerKinds>(*kinds_);
     std::erase_if(some->kinds,
                   [&](OptimizerKind const& kind) { return std::ranges::find(wires, kind.wire) == wires.end(); });

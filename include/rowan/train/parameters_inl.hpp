@@ -19,38 +19,40 @@ ROWAN_FUNCTION Parameters::Parameters(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters::~Parameters() = default;
 
-ROWAN_CALLED_FUNCTION Value Parameters::find(std::string_view name) && { return find(name).share(); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value Parameters::find(std::string_view name) && { return find(name).share(); }
 
-ROWAN_CALLED_FUNCTION bool Parameters::contains(std::string_view name) const { return values_.contains(name); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Parameters::contains(std::string_view name) const {
+    return values_.contains(name);
+}
 
-ROWAN_CALLED_FUNCTION void Parameters::wrong_kind(std::string_view name, Value const& value,
-                                                  std::string const& expected) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::wrong_kind(std::string_view name, Value const& value,
+                                                             std::string const& expected) {
     throw TypeError(std::string(name), value.kind(), expected);
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::trained() const { return some(false); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::trained() const { return some(false); }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::states() const { return some(true); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::states() const { return some(true); }
 
-ROWAN_CALLED_FUNCTION Value const& Parameters::find(std::string_view name) const& {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
     throw GraphError(
         std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
 }
 
-ROWAN_CALLED_FUNCTION void Parameters::set(std::string name, Value value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {
     values_.insert_or_assign(std::move(name), std::move(value));
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::share() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::share() const {
     Parameters alias;
     for (auto const& [name, value] : values_) alias.set(name, value.share());
     alias.steps = steps;
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::some(bool states) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::some(bool states) const {
     Parameters alias;
     for (auto const& [name, value] : values_) {
         if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
@@ -59,7 +61,7 @@ ROWAN_CALLED_FUNCTION Parameters Parameters::some(bool states) const {
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Parameters Parameters::averaged() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::averaged() const {
     Parameters alias = trained();
     bool any = false;
     for (auto& [name, value] : alias.values_) {
@@ -72,7 +74,7 @@ ROWAN_CALLED_FUNCTION Parameters Parameters::averaged() const {
     return alias;
 }
 
-ROWAN_CALLED_FUNCTION Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
     Feeds some;
     for (std::string_view const name : names) some.emplace(std::string(name), find(name));
     return some;

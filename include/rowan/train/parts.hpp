@@ -138,3 +138,4 @@ ROWAN_TEMPLATE(PartsOn<Cpu>::PartsOn(std::int64_t, dtypes<float, double, bfloat1
 #if !ROWAN_DECLARES_OPERATORS
 #include <rowan/train/detail/gradient_sums.hpp>
 #endif
+#include <rowan/train/train_options.hpp>  // has parts_functions

@@ -39,5 +39,4 @@ ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, s
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/train/train_options.hpp>  // has parts_functions
 #endif

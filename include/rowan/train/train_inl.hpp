@@ -65,8 +65,8 @@ private:
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
 
-ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                           TrainSettings const& options)
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainLoop::TrainLoop(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                      TrainSettings const& options)
     : cost_(cost), type_(type), exec_(exec), options_(options), ranks_(options.ranks.get()),
       patience_(ranks_, options.patience), overlaps_(options.overlap && ranks_ != nullptr) {
     agree_on(ranks_, TrainCall::train, [&](NamedValues& same) {
@@ -83,7 +83,7 @@ ROWAN_CALLED_FUNCTION TrainLoop::TrainLoop(Variable& cost, CostType const& type,
     options.checkpoint ? go_on() : static_cast<void>(trainer_.emplace(cost_, type_, exec_, options));
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
     auto saved = options_.checkpoint.load(cost_);
     std::optional<TrainSettings> from_save;
     auto const all = agree(ranks_, TrainCall::go_on, [&](Words& words) {
@@ -102,14 +102,14 @@ ROWAN_CALLED_FUNCTION void TrainLoop::go_on() {
     trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::save() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     Parameters all;
     agree(ranks_, TrainCall::save,
           [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
     options_.checkpoint.save(cost_, all);
 }
 
-ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
     auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
@@ -168,7 +168,7 @@ ROWAN_CALLED_FUNCTION bool TrainLoop::take(Feeds const& feeds) {
     return more_;
 }
 
-ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::read_epoch(ReadEpoch const& read, std::int64_t epoch) {
     reads_ = true;
     try {
         read(epoch, [this](Feeds const& feeds) { return take(feeds); });
@@ -187,7 +187,7 @@ ROWAN_CALLED_FUNCTION void TrainLoop::read_epoch(ReadEpoch const& read, std::int
     parts_.clear();
 }
 
-ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read) {
     for (; more_ && epoch_ < options_.epochs; ++epoch_) {
         if (known_ == 0) epochs_->begin();
         read_epoch(read, epoch_);
@@ -219,8 +219,9 @@ ROWAN_CALLED_FUNCTION Parameters TrainLoop::run(ReadEpoch const& read) {
     return learned;
 }
 
-ROWAN_CALLED_FUNCTION Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                              Ranks const* ranks, MakeSettings const& settings, ReadEpoch const& read) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters run_training(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                         Ranks const* ranks, MakeSettings const& settings,
+                                                         ReadEpoch const& read) {
     auto const options = before_agreement(ranks, TrainCall::train, settings);
     return TrainLoop(cost, type, exec, options).run(read);
 }

@@ -166,10 +166,7 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 
 }  // namespace rowan::inline v0
 
+#include <rowan/train/train_options_inl.hpp>
 #if !ROWAN_DECLARES_OPERATORS
 #include <rowan/train/detail/train_settings.hpp>
-#endif
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/train/detail/any_trainer.hpp>  // has what options.parts needs
 #endif

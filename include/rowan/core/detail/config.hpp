@@ -55,6 +55,10 @@
 ///
 /// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
 /// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.
+///
+/// After them, ROWAN_RARE marks what runs once for a net, a file or an error: the compiler makes its code small, which
+/// takes less time.
+#define ROWAN_RARE __attribute__((cold))
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"

@@ -30,7 +30,8 @@ inline void add_value(ShardSave& save, std::string const& name, Value const& val
     if (table != nullptr && table->placement != Placement()) save.placements[name] = table->placement;
 }
 
-ROWAN_CALLED_FUNCTION ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ShardSave model_save(Variable& predict, Parameters const& parameters, int rank,
+                                                      int ranks) {
     name_variables(trace(std::array{&predict}));
     ShardSave save{.partition = {.ranks = ranks}};
     for (auto const& [name, v] : parameters_of(predict)) {
@@ -41,7 +42,8 @@ ROWAN_CALLED_FUNCTION ShardSave model_save(Variable& predict, Parameters const& 
     return save;
 }
 
-ROWAN_CALLED_FUNCTION ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank,
+                                                           int ranks) {
     TableNames tables;
     for (auto const& t : table_lookups(net)) tables.add(t.table);
     ShardSave save{.partition = {.ranks = ranks}, .step = parameters.steps};
@@ -66,8 +68,8 @@ ROWAN_CALLED_FUNCTION ShardSave parameters_save(Variable& net, Parameters const&
     return save;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved,
-                                                        Parameters& parameters) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved,
+                                                                   Parameters& parameters) {
     name_variables(trace(std::array{&predict}));
     auto const expected = parameters_of(predict);
     auto const check_name = [&](std::string const& path, std::string const& name, bool sharded) {
@@ -121,8 +123,8 @@ inline std::span<std::byte> own_elements(CheckpointEntry& entry, Partition const
     return elements;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved,
-                                                             Parameters& parameters, MakeValue const& make) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved,
+                                                                        Parameters& parameters, MakeValue const& make) {
     TableNames tables;
     for (auto const& t : table_lookups(net)) tables.add(t.table);
     std::string const path = saved.file.path(), shard = saved.shard_path(0);

@@ -18,20 +18,21 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION SavePlace::SavePlace(std::string const& path) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE SavePlace::SavePlace(std::string const& path) {
     std::filesystem::path const whole(path);
     folder = whole.has_parent_path() ? whole.parent_path().string() : ".";
     name = whole.filename().string();
 }
 
-ROWAN_CALLED_FUNCTION std::size_t entry_row_bytes(CheckpointEntry const& value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t entry_row_bytes(CheckpointEntry const& value) {
     std::size_t bytes = value.element_size;
     auto const& dims = tensor_of(value.desc).dims;
     for (std::size_t i = 1; i < dims.size(); ++i) bytes *= static_cast<std::size_t>(dims[i]);
     return bytes;
 }
 
-ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int ranks, std::string const& files)
+ROWAN_FUNCTION ROWAN_RARE SavedShards::SavedShards(std::string const& path, int rank, int ranks,
+                                                   std::string const& files)
     : file(open_saved(path)), index(naming_file(path, [&] { return TableIndex(file); })), rank_(rank), ranks_(ranks),
       place_(path) {
     if (!files.empty()) place_.name = files;
@@ -39,7 +40,7 @@ ROWAN_FUNCTION SavedShards::SavedShards(std::string const& path, int rank, int r
         files_.emplace(f, open_shard(index, place_.folder, place_.name, f));
 }
 
-ROWAN_CALLED_FUNCTION void SavedShards::share_values(ProcessGroup const& group) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void SavedShards::share_values(ProcessGroup const& group) {
     std::string mine;
     if (auto const first = files_.find(0); first != files_.end()) {
         auto const& reader = OpenedFile::reader(first->second);
@@ -58,7 +59,8 @@ ROWAN_CALLED_FUNCTION void SavedShards::share_values(ProcessGroup const& group) 
     }
 }
 
-ROWAN_FUNCTION CheckpointEntry const& SavedShards::value(std::string const& name, Partition const& own) const {
+ROWAN_FUNCTION ROWAN_RARE CheckpointEntry const& SavedShards::value(std::string const& name,
+                                                                    Partition const& own) const {
     auto const path = shard_path(0);
     auto const& found = saved_value(values_, path, name);
     auto const& desc = found.desc;
@@ -90,7 +92,7 @@ inline void check_saved_rows(CheckpointReader const& reader, CheckpointRecord co
     }
 }
 
-ROWAN_CALLED_FUNCTION void SavedShards::check(ShardRows const& rows) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void SavedShards::check(ShardRows const& rows) const {
     auto const& like = value(rows.name, rows.own);
     Partition const from = index.partition_of(rows.name, rows.own.height);
     for (auto const& opened : files_) {
@@ -115,7 +117,7 @@ ROWAN_CALLED_FUNCTION void SavedShards::check(ShardRows const& rows) const {
     }
 }
 
-ROWAN_CALLED_FUNCTION std::int64_t SavedShards::height(std::string const& name) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t SavedShards::height(std::string const& name) const {
     auto const& first = values_.at(name);
     if (first.desc.type == VarType::SELECTED_ROWS) return tensor_of(first.desc).dims[0];
     if (index.partition.height != 0) return index.partition.height;
@@ -129,8 +131,8 @@ ROWAN_CALLED_FUNCTION std::int64_t SavedShards::height(std::string const& name) 
     return rows;
 }
 
-ROWAN_CALLED_FUNCTION void SavedShards::each_piece(std::string const& name, std::size_t piece,
-                                                   std::function<void(std::span<std::byte const>)> const& f) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void SavedShards::each_piece(
+    std::string const& name, std::size_t piece, std::function<void(std::span<std::byte const>)> const& f) const {
     std::size_t const unit = entry_row_bytes(values_.at(name));
     if (unit == 0) return;
     Partition const from = index.partition_of(name, height(name));
@@ -220,8 +222,8 @@ inline std::vector<std::size_t> begins_of(std::span<std::size_t const> counts, s
     return begins;
 }
 
-ROWAN_CALLED_FUNCTION void SavedShards::deal(ProcessGroup const& group, ShardRows const& rows, std::size_t piece,
-                                             std::exception_ptr& damage) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void SavedShards::deal(ProcessGroup const& group, ShardRows const& rows,
+                                                        std::size_t piece, std::exception_ptr& damage) const {
     auto const keep = [&](auto const& f) {
         if (damage) return;
         try {

@@ -11,16 +11,17 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void add_places(NamedValues& same, std::string const& name, Partition const& partition) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void add_places(NamedValues& same, std::string const& name,
+                                                 Partition const& partition) {
     same.add(std::string("the rows in turn of ").append(name), partition.block);
     same.add(std::string("the first rank of ").append(name), std::int64_t{partition.first});
 }
 
 // An error may come after the index has been replaced. Then the save is whole, and no rank may remove its file: they look
 // when all have been told.
-ROWAN_CALLED_FUNCTION void save_index(ProcessGroup const& group, std::string const& folder, std::string const& name,
-                                      std::int64_t number, std::string const& previous,
-                                      std::function<void()> const& save) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void save_index(ProcessGroup const& group, std::string const& folder,
+                                                 std::string const& name, std::int64_t number,
+                                                 std::string const& previous, std::function<void()> const& save) {
     static_cast<void>(agree(group, Collective::save, [&](Notice&) {
         if (group.rank() != 0) return;
         save();
@@ -28,8 +29,8 @@ ROWAN_CALLED_FUNCTION void save_index(ProcessGroup const& group, std::string con
     }));
 }
 
-ROWAN_FUNCTION std::vector<Notice> agree_on_load(ProcessGroup const& group, std::string const& path,
-                                                 std::function<void(Notice&)> const& f) {
+ROWAN_FUNCTION ROWAN_RARE std::vector<Notice> agree_on_load(ProcessGroup const& group, std::string const& path,
+                                                            std::function<void(Notice&)> const& f) {
     std::exception_ptr damage;
     std::string text;
     auto notices = agree(group, Collective::load, [&](Notice& n) {
@@ -52,8 +53,8 @@ ROWAN_FUNCTION std::vector<Notice> agree_on_load(ProcessGroup const& group, std:
     return notices;
 }
 
-ROWAN_CALLED_FUNCTION void open_shards(ProcessGroup const& group, std::string const& path,
-                                       std::function<std::int64_t(Notice&)> const& f) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void open_shards(ProcessGroup const& group, std::string const& path,
+                                                  std::function<std::int64_t(Notice&)> const& f) {
     auto const notices = agree_on_load(group, path, [&](Notice& n) { n.own[1] = f(n); });
     check_same_number(notices, 2, "the number of the sharded table");
     for (auto const& n : notices) {
@@ -61,9 +62,10 @@ ROWAN_CALLED_FUNCTION void open_shards(ProcessGroup const& group, std::string co
     }
 }
 
-ROWAN_FUNCTION std::int64_t load_shards(ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
-                                        std::function<std::vector<ShardRows>(SavedShards const&)> const& rows,
-                                        std::size_t piece, std::string const& files) {
+ROWAN_FUNCTION ROWAN_RARE std::int64_t load_shards(
+    ProcessGroup const& group, std::function<std::string(Notice&)> const& begin,
+    std::function<std::vector<ShardRows>(SavedShards const&)> const& rows, std::size_t piece,
+    std::string const& files) {
     std::string path;
     std::optional<SavedShards> saved;
     auto const open = [&](Notice& n) {

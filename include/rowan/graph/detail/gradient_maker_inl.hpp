@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void GradientMaker::spread(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::spread(std::span<Operator* const> order) {
     for (Operator const* op : order) {
         bool reaches = false;
         for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
@@ -27,11 +27,11 @@ ROWAN_CALLED_FUNCTION void GradientMaker::spread(std::span<Operator* const> orde
     }
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::fill(Variable& like, double value) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::fill(Variable& like, double value) {
     return *scope_.new_op(kernels_.fill, {&like}, owned(FullLikeOptions{value})).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION Variable* GradientMaker::gradient(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* GradientMaker::gradient(Variable const& v) {
     auto const found = parts_.find(&v);
     if (found == parts_.end()) return nullptr;
     auto& parts = found->second;
@@ -44,12 +44,12 @@ ROWAN_CALLED_FUNCTION Variable* GradientMaker::gradient(Variable const& v) {
     return parts[0];
 }
 
-ROWAN_CALLED_FUNCTION std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
     auto const found = parts_.find(&v);
     return found == parts_.end() ? std::vector<Variable*>() : found->second;
 }
 
-ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op) {
     std::vector<Variable*> out_grads;
     for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
@@ -109,13 +109,13 @@ ROWAN_CALLED_FUNCTION void GradientMaker::differentiate(Operator& op) {
     }
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::zeros(Variable& like) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == kernels_.dtype) return fill(like, 0.0);
     return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
     VarSpec const& spec = gradient.spec();
     if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
     if (spec.dtype != kernels_.dtype)
@@ -126,8 +126,8 @@ ROWAN_CALLED_FUNCTION Variable& GradientMaker::dense(Variable const& result, Var
     return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
 }
 
-ROWAN_CALLED_FUNCTION std::vector<bool> GradientMaker::needed_rules(Operator const& op,
-                                                                    std::span<grad_kernel const> rules) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<bool> GradientMaker::needed_rules(
+    Operator const& op, std::span<grad_kernel const> rules) const {
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;

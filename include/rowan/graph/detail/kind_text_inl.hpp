@@ -7,7 +7,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string kind_text(VarSpec const& spec) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
                              : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"

@@ -22,12 +22,14 @@ struct LoopNet::Numbers {
     std::size_t forward = 0;  // of those that are not of the backward pass
 };
 
-ROWAN_CALLED_FUNCTION std::size_t LoopNet::forward_places() const { return numbers_->forward; }
-ROWAN_CALLED_FUNCTION std::size_t LoopNet::backward_places() const { return numbers_->all.size() - numbers_->forward; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::forward_places() const { return numbers_->forward; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::backward_places() const {
+    return numbers_->all.size() - numbers_->forward;
+}
 
 ROWAN_CALLED_FUNCTION bool LoopNet::is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
-ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernels) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build_backward(GradientKernels const& kernels) {
     if (has_backward) return;
     try {
         make_backward(kernels);
@@ -38,7 +40,7 @@ ROWAN_CALLED_FUNCTION void LoopNet::build_backward(GradientKernels const& kernel
     }
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::make_backward(GradientKernels const& kernels) {
     GradientMaker maker(kernels, *scope, "the state of a loop");
     for (State const& s : states) maker.want_of_type(*s.before);
     for (Variable const* v : outer) maker.want_of_type(*v);
@@ -55,7 +57,7 @@ ROWAN_CALLED_FUNCTION void LoopNet::make_backward(GradientKernels const& kernels
     finish_backward(first);
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::build() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build() {
     numbers_ = std::make_unique<Numbers>();
     std::vector<Variable*> targets{condition};
     std::size_t const first = trace(targets, scope).size();
@@ -75,13 +77,13 @@ ROWAN_CALLED_FUNCTION void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, numbers_->outer.at(&v)};
     std::size_t const n = numbers_->all.at(&v);
     return n < numbers_->forward ? Place{Place::forward, n} : Place{Place::backward, n - numbers_->forward};
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
     auto order = order_;
@@ -92,24 +94,24 @@ ROWAN_CALLED_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::add_outer(Variable& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::add_outer(Variable& v) {
     if (&v.scope() != scope && numbers_->outer.try_emplace(&v, outer.size()).second) outer.push_back(&v);
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::name_and_count(std::span<Operator* const> order) {
     auto names = name_inner_variables(order, *scope, outer);
     if (outer_names.empty()) outer_names = std::move(names);
     for (auto const& v : scope->variables()) numbers_->all.try_emplace(v.get(), numbers_->all.size());
 }
 
-ROWAN_CALLED_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Op LoopNet::places_of(Operator const& op) const {
     Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
 }
 
-ROWAN_CALLED_FUNCTION void LoopNet::find_uses() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };

@@ -15,42 +15,42 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string describe(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string describe(Variable const& v) {
     if (!v.name().empty()) return v.name();
     return v.role() == Role::parameter ? "a parameter" : "a result without a name";
 }
 
-ROWAN_CALLED_FUNCTION std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots,
-                                                         std::size_t k) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::span<Variable* const> in_slot(std::vector<Variable*> const& variables,
+                                                                    std::size_t slots, std::size_t k) {
     std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
-ROWAN_CALLED_FUNCTION unsigned row_inputs(Operator const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE unsigned row_inputs(Operator const& op) {
     std::vector<VarSpec> in;
     for (Variable const* v : op.inputs) in.push_back(v->spec());
     return op.kernel->row_inputs(in, op.attributes);
 }
 
-ROWAN_CALLED_FUNCTION bool sums_rows(Operator const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool sums_rows(Operator const& op) {
     return op.kernel->row_traits(op.attributes).sums_rows && row_inputs(op) != 0;
 }
 
-ROWAN_CALLED_FUNCTION bool all_row_sparse(std::span<Variable* const> gradients) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool all_row_sparse(std::span<Variable* const> gradients) {
     return !gradients.empty() &&
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-ROWAN_CALLED_FUNCTION bool is_placeholder(Variable const& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool is_placeholder(Variable const& v) {
     return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
 }
 
-ROWAN_CALLED_FUNCTION void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void each_read(Operator const& op, OutsideOf const& outside, ReadVisitor const& f) {
     if (op.kernel->each_read != nullptr) return op.kernel->each_read(op, outside, f);
     for (std::size_t slot = 0; slot < op.inputs.size(); ++slot) f(op, slot, outside);
 }
 
-ROWAN_CALLED_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {
         Operator* op;
@@ -96,7 +96,7 @@ ROWAN_CALLED_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> ta
     return order;
 }
 
-ROWAN_CALLED_FUNCTION bool depends_on_placeholder(Variable& v) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool depends_on_placeholder(Variable& v) {
     if (is_placeholder(v)) return true;
     for (Operator const* op : trace(std::array{&v})) {
         for (Variable const* read : op->inputs) {
@@ -125,7 +125,8 @@ std::string free_name(std::string name, Taken const& taken) {
     return name.append(std::to_string(free));
 }
 
-ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::pair<Variable*, std::string>> names_of(
+    std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
     std::unordered_set<std::string> taken;
@@ -170,8 +171,9 @@ ROWAN_CALLED_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(st
     return names;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Operator* const> order, Scope& scope,
-                                                                    std::span<Variable* const> outer) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<std::string> name_inner_variables(std::span<Operator* const> order,
+                                                                               Scope& scope,
+                                                                               std::span<Variable* const> outer) {
     std::vector<std::string> inner(outer.size());
     std::unordered_map<Variable const*, std::string*> named;
     for (std::size_t i = 0; i < outer.size(); ++i) named.emplace(outer[i], &inner[i]);
@@ -185,7 +187,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::string> name_inner_variables(std::span<Op
     return inner;
 }
 
-ROWAN_CALLED_FUNCTION void name_variables(std::span<Operator* const> order) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void name_variables(std::span<Operator* const> order) {
     if (order.empty()) return;
     auto const lock = lock_names((order[0]->outputs.empty() ? order[0]->inputs : order[0]->outputs)[0]->scope());
     auto const named = [](Variable const* v) { return !v->name().empty(); };

@@ -8,20 +8,20 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION TensorDesc const& tensor_of(VarDesc const& desc, std::uint64_t offset) {
+ROWAN_FUNCTION ROWAN_RARE TensorDesc const& tensor_of(VarDesc const& desc, std::uint64_t offset) {
     if (desc.type == VarType::LOD_TENSOR && desc.lod_desc) return desc.lod_desc->tensor;
     if (desc.type == VarType::SELECTED_ROWS && desc.selected_rows_desc) return *desc.selected_rows_desc;
     throw FormatError(offset, desc.name, "is neither a LOD_TENSOR nor a SELECTED_ROWS with a description");
 }
 
-ROWAN_CALLED_FUNCTION Tensor<std::int64_t>::shape_type CheckpointRecord::shape() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Tensor<std::int64_t>::shape_type CheckpointRecord::shape() const {
     Tensor<std::int64_t>::shape_type shape;
     for (std::int64_t const dim : tensor().dims) shape.push_back(static_cast<std::size_t>(dim));
     if (has_rows()) shape[0] = static_cast<std::size_t>(rows().bytes / sizeof(std::int64_t));
     return shape;
 }
 
-ROWAN_CALLED_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void CheckpointRecord::check(std::uint64_t offset) const {
     auto const refuse = [&](std::string const& reason) { throw FormatError(offset, desc.name, reason); };
     auto const& dims = tensor_of(desc, offset).dims;
     if (type_name.empty() || type_name.size() > checkpoint_max_type_name ||
@@ -58,7 +58,7 @@ ROWAN_CALLED_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
     }
 }
 
-ROWAN_CALLED_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newer) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointRecord read_record(ByteReader& reader, bool newer) {
     std::uint64_t const offset = reader.position();
     auto const n = reader.number<std::uint32_t>("record");
     ByteReader part(reader.bytes("record", n), reader.position());
@@ -88,7 +88,7 @@ ROWAN_CALLED_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newe
     return record;
 }
 
-ROWAN_CALLED_FUNCTION std::string kind_text(VarDesc const& desc, std::string const& type_name) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string kind_text(VarDesc const& desc, std::string const& type_name) {
     std::string const kind = desc.type == VarType::SELECTED_ROWS ? "SelectedRows"
                              : levels_of(desc) != 0              ? "LoDTensor"
                                                                  : "Tensor";

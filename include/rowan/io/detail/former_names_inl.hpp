@@ -15,7 +15,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION ProgramDesc with_current_names(ProgramDesc program, std::span<std::string_view const> own) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE ProgramDesc with_current_names(ProgramDesc program,
+                                                                std::span<std::string_view const> own) {
     using Names = std::pair<std::string_view, std::string_view>;
     static constexpr std::array<Names, 2> taken{Names{"mul", "matmul_nn"},  // have another meaning now
                                                 {"cross_entropy", "cross_entropy_of_probabilities"}};

@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION std::map<std::string, Variable*> parameters_of(Variable& predict) {
+ROWAN_FUNCTION ROWAN_RARE std::map<std::string, Variable*> parameters_of(Variable& predict) {
     std::map<std::string, Variable*> found;
     for (auto& [v, name] : names_of(trace(std::array{&predict}))) {
         if (v->role() == Role::parameter) found.emplace(std::move(name), v);
@@ -20,7 +20,7 @@ ROWAN_FUNCTION std::map<std::string, Variable*> parameters_of(Variable& predict)
     return found;
 }
 
-ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
+ROWAN_FUNCTION ROWAN_RARE CheckpointEntry entry_of(std::string name, Value const& value) {
     std::shared_ptr<Value> alias;
     try {
         alias = std::make_shared<Value>(value.on_host());
@@ -51,7 +51,7 @@ ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
     return entry;
 }
 
-ROWAN_FUNCTION Value const& whole_value(Variable const& v, Parameters const& parameters) {
+ROWAN_FUNCTION ROWAN_RARE Value const& whole_value(Variable const& v, Parameters const& parameters) {
     Value const& value = parameters.find(v.name());
     if (!v.sharded()) return value;
     auto const rows = static_cast<std::int64_t>(value.row_values().rows());
@@ -61,8 +61,8 @@ ROWAN_FUNCTION Value const& whole_value(Variable const& v, Parameters const& par
     return value;
 }
 
-ROWAN_FUNCTION void check_rows_fit(std::string const& path, CheckpointEntry const& there, Variable const& v,
-                                   Value const& like) {
+ROWAN_FUNCTION ROWAN_RARE void check_rows_fit(std::string const& path, CheckpointEntry const& there, Variable const& v,
+                                              Value const& like) {
     auto const what = path + ": " + there.desc.name;
     auto const& found = there.desc.selected_rows_desc;
     if (!found || found->data_type != v.spec().dtype || there.type_name != like.row_values().elements().type)
@@ -71,8 +71,8 @@ ROWAN_FUNCTION void check_rows_fit(std::string const& path, CheckpointEntry cons
         throw ShapeError(what + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
 }
 
-ROWAN_FUNCTION Value load_rows(AnyExec exec, CheckpointFile const& file, CheckpointEntry const& there,
-                               Variable const& v, Value const& like) {
+ROWAN_FUNCTION ROWAN_RARE Value load_rows(AnyExec exec, CheckpointFile const& file, CheckpointEntry const& there,
+                                          Variable const& v, Value const& like) {
     check_rows_fit(file.path(), there, v, like);
     Value value = like.with_rows({there.rows->data(), there.rows->size()});
     value.row_values().write([&](std::span<std::byte> bytes) { file.load_into(there.desc.name, bytes); });
@@ -80,8 +80,8 @@ ROWAN_FUNCTION Value load_rows(AnyExec exec, CheckpointFile const& file, Checkpo
     return value;
 }
 
-ROWAN_FUNCTION Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const& name,
-                                    Variable const& v) {
+ROWAN_FUNCTION ROWAN_RARE Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const& name,
+                                               Variable const& v) {
     if (!v.initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
     Value value;
     v.initialize(value, std::nullopt, exec);
@@ -99,44 +99,46 @@ ROWAN_FUNCTION Value load_parameter(AnyExec exec, CheckpointFile const& file, st
     return value;
 }
 
-ROWAN_FUNCTION std::int64_t load_steps(CheckpointFile const& file) {
+ROWAN_FUNCTION ROWAN_RARE std::int64_t load_steps(CheckpointFile const& file) {
     auto const steps = file.load<Tensor<std::int64_t>>("@steps");
     if (steps.size() == 1 && steps.data()[0] >= 0) return steps.data()[0];
     throw FormatError(0, "@steps", "is " + shape_text(steps.shape()) + " of " + file.path() + ", expected one count");
 }
 
-ROWAN_FUNCTION Checkpoint checkpoint_of(Parameters const& parameters) {
+ROWAN_FUNCTION ROWAN_RARE Checkpoint checkpoint_of(Parameters const& parameters) {
     Checkpoint all;
     for (auto const& [name, value] : parameters) all.add(name, entry_of(name, value));
     all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
     return all;
 }
 
-ROWAN_FUNCTION void expect_no_shards(CheckpointFile const& file) {
+ROWAN_FUNCTION ROWAN_RARE void expect_no_shards(CheckpointFile const& file) {
     if (file.has("@shards"))
         throw GraphError(file.path() +
                          " is the index of files of several ranks: load it with the functions of "
                          "<rowan/distributed/model.hpp>, with Self{} for one process");
 }
 
-ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
+ROWAN_FUNCTION ROWAN_RARE void expect_whole(CheckpointFile const& file) {
     expect_no_delta(file);
     expect_no_shards(file);
 }
 
-ROWAN_FUNCTION void of_another_net(std::string const& path, char const* has, std::string const& name,
-                                   char const* which) {
+ROWAN_FUNCTION ROWAN_RARE void of_another_net(std::string const& path, char const* has, std::string const& name,
+                                              char const* which) {
     throw GraphError(path + has + name + which);
 }
 
-ROWAN_CALLED_FUNCTION void name_net(Variable& predict) { name_variables(trace(std::array{&predict})); }
+ROWAN_CALLED_FUNCTION ROWAN_RARE void name_net(Variable& predict) { name_variables(trace(std::array{&predict})); }
 
-ROWAN_CALLED_FUNCTION void add_parameters(Checkpoint& model, Variable& predict, Parameters const& parameters) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void add_parameters(Checkpoint& model, Variable& predict,
+                                                     Parameters const& parameters) {
     for (auto const& [name, v] : parameters_of(predict)) model.add(name, entry_of(name, whole_value(*v, parameters)));
 }
 
-ROWAN_CALLED_FUNCTION LoadedNet read_net(CheckpointFile const& file, Limits const& limits,
-                                         std::vector<Variable*> (*read)(ProgramDesc const& program, Scope& scope)) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE LoadedNet read_net(CheckpointFile const& file, Limits const& limits,
+                                                    std::vector<Variable*> (*read)(ProgramDesc const& program,
+                                                                                   Scope& scope)) {
     expect_whole(file);
     auto const program = file.program();
     if (!program) throw GraphError(file.path() + " has no program: build the net, and load its parameters");
@@ -146,15 +148,16 @@ ROWAN_CALLED_FUNCTION LoadedNet read_net(CheckpointFile const& file, Limits cons
     return net;
 }
 
-ROWAN_CALLED_FUNCTION void check_result(LoadedNet const& net, std::string const& path, VarSpec const& result) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_result(LoadedNet const& net, std::string const& path,
+                                                   VarSpec const& result) {
     if (net.outputs.size() != 1 || net.outputs[0]->spec().dtype != result.dtype)
         throw TypeError(path + ": the result",
                         std::to_string(net.outputs.size()) + " of " + kind_text(net.outputs[0]->spec()),
                         "1 of " + kind_text(result));
 }
 
-ROWAN_CALLED_FUNCTION void load_values(LoadedNet& net, CheckpointFile const& file,
-                                       std::function<Value(std::string const& name)> const& load) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void load_values(LoadedNet& net, CheckpointFile const& file,
+                                                  std::function<Value(std::string const& name)> const& load) {
     for (std::string const& name : file.names()) {
         Variable* const v = net.scope->find(name);
         if (v == nullptr || v->role() != Role::parameter)
@@ -164,7 +167,7 @@ ROWAN_CALLED_FUNCTION void load_values(LoadedNet& net, CheckpointFile const& fil
     }
 }
 
-ROWAN_CALLED_FUNCTION void check_complete(LoadedNet const& net, std::string const& path) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_complete(LoadedNet const& net, std::string const& path) {
     for (auto const& v : net.scope->variables()) {
         if (v->role() == Role::parameter && !net.parameters.contains(v->name()))
             of_another_net(path, " has no value for \"", v->name(), "\", a parameter of its program");

@@ -43,7 +43,7 @@ private:
     std::size_t at_ = 0;
 };
 
-ROWAN_FUNCTION NpyHeader NpyParser::header() {
+ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
     NpyHeader header;
     std::array<bool, 3> seen{};
     take('{');
@@ -81,7 +81,7 @@ ROWAN_FUNCTION NpyHeader NpyParser::header() {
     return header;
 }
 
-ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::fail(std::string const& expected) const {
     std::string found = "its end";
     if (at_ < text_.size()) {
         char const c = text_[at_];
@@ -91,29 +91,29 @@ ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
     throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
 }
 
-ROWAN_FUNCTION void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
     if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
     seen = true;
 }
 
-ROWAN_FUNCTION bool NpyParser::accept(char c) {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::accept(char c) {
     skip();
     if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
 }
 
-ROWAN_FUNCTION void NpyParser::take(char c) {
+ROWAN_FUNCTION ROWAN_RARE void NpyParser::take(char c) {
     if (!accept(c)) fail(std::string("'") + c + "'");
 }
 
-ROWAN_FUNCTION bool NpyParser::accept(std::string_view word) {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::accept(std::string_view word) {
     if (!text_.substr(at_).starts_with(word)) return false;
     at_ += word.size();
     return true;
 }
 
-ROWAN_FUNCTION std::string NpyParser::string() {
+ROWAN_FUNCTION ROWAN_RARE std::string NpyParser::string() {
     char const quote = accept('"') ? '"' : '\'';
     if (quote == '\'' && !accept('\'')) fail("a string");
     std::size_t const end = text_.find(quote, at_);
@@ -123,14 +123,14 @@ ROWAN_FUNCTION std::string NpyParser::string() {
     return word;
 }
 
-ROWAN_FUNCTION bool NpyParser::boolean() {
+ROWAN_FUNCTION ROWAN_RARE bool NpyParser::boolean() {
     skip();
     if (accept("True")) return true;
     if (!accept("False")) fail("True or False");
     return false;
 }
 
-ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
+ROWAN_FUNCTION ROWAN_RARE std::vector<std::size_t> NpyParser::tuple() {
     std::vector<std::size_t> dims;
     take('(');
     while (!accept(')')) {
@@ -152,7 +152,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
     return dims;
 }
 
-ROWAN_CALLED_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
     return NpyParser(text, offset).header();
 }
 
@@ -188,7 +188,8 @@ NpyHeader read_npy_header(Reader& in) {
 ROWAN_TEMPLATE(NpyHeader read_npy_header(ByteReader&))
 ROWAN_TEMPLATE(NpyHeader read_npy_header(FileReader&))
 
-ROWAN_CALLED_FUNCTION std::string npy_header_text(std::string_view type, std::span<std::size_t const> shape) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string npy_header_text(std::string_view type,
+                                                             std::span<std::size_t const> shape) {
     std::string dims;
     for (std::size_t i = 0; i < shape.size(); ++i) dims += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
     if (shape.size() == 1) dims += ',';

@@ -18,20 +18,20 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string spec_text(VarSpec const& spec) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string spec_text(VarSpec const& spec) {
     std::ostringstream text;
     text << kind_text(spec) << spec.dims;
     if (spec.lod_level != 0) text << " with " << spec.lod_level << (spec.lod_level == 1 ? " level" : " levels");
     return text.str();
 }
 
-ROWAN_CALLED_FUNCTION std::string called(OpDesc const& op) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string called(OpDesc const& op) {
     std::string text = op.type + "(";
     for (OpDesc::Var const& slot : op.inputs) append_argument(text, slot.parameter, slot.arguments);
     return text + ")";
 }
 
-ROWAN_CALLED_FUNCTION void wrong_slots(OpDesc const& op, Operator const& made) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void wrong_slots(OpDesc const& op, Operator const& made) {
     std::string const name = "operator " + op.type;
     auto const check = [&](char const* what, std::vector<OpDesc::Var> const& given,
                            std::span<std::string_view const> known) {

@@ -13,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 /// A string of JSON.
-ROWAN_FUNCTION std::string json_string(char const* what, std::string const& s) {
+ROWAN_FUNCTION ROWAN_RARE std::string json_string(char const* what, std::string const& s) {
     if (std::size_t const bad = invalid_utf8(s); bad != s.size())
         throw Error(std::string(what) + " \"" + s + "\" is not UTF-8 at byte " + std::to_string(bad));
     constexpr std::string_view letters = "\"\\bfnrt", meanings = "\"\\\b\f\n\r\t";
@@ -30,8 +30,8 @@ ROWAN_FUNCTION std::string json_string(char const* what, std::string const& s) {
     return text + '"';
 }
 
-ROWAN_CALLED_FUNCTION std::string safetensors_header_text(std::vector<SafetensorsPart>& parts,
-                                                          std::map<std::string, std::string> const& metadata) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string safetensors_header_text(
+    std::vector<SafetensorsPart>& parts, std::map<std::string, std::string> const& metadata) {
     auto const type = [](SafetensorsPart const& p) {
         return std::ranges::find(safetensors_types, p.type, &SafetensorsType::name);
     };

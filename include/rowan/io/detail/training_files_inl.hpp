@@ -24,14 +24,14 @@ inline bool file_exists(std::string const& path) {
     return exists;
 }
 
-ROWAN_CALLED_FUNCTION TrainingFiles::TrainingFiles(TrainCheckpointOptions const& options)
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainingFiles::TrainingFiles(TrainCheckpointOptions const& options)
     : folder_(options.folder), may_take_previous_(options.previous) {
     if (folder_.empty()) throw Error("train_checkpoint: options.folder is empty, expected the name of a folder");
     last_ = (std::filesystem::path(folder_) / "training.rowan").string();
     previous_ = (std::filesystem::path(folder_) / "previous.rowan").string();
 }
 
-ROWAN_CALLED_FUNCTION std::string TrainingFiles::file_of_ranks() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::string TrainingFiles::file_of_ranks() const {
     std::error_code code;
     std::filesystem::directory_iterator at(folder_, code);
     for (; !code && at != std::filesystem::directory_iterator(); at.increment(code)) {
@@ -43,7 +43,7 @@ ROWAN_CALLED_FUNCTION std::string TrainingFiles::file_of_ranks() const {
     return {};
 }
 
-ROWAN_FUNCTION bool TrainingFiles::found() const {
+ROWAN_FUNCTION ROWAN_RARE bool TrainingFiles::found() const {
     if (!file_exists(last_)) {
         auto const other = file_exists(previous_) ? previous_ : file_of_ranks();
         if (other.empty()) return false;
@@ -57,11 +57,11 @@ ROWAN_FUNCTION bool TrainingFiles::found() const {
     });
 }
 
-ROWAN_CALLED_FUNCTION bool TrainingFiles::takes_previous() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainingFiles::takes_previous() const {
     return may_take_previous_ && file_exists(previous_);
 }
 
-ROWAN_CALLED_FUNCTION FormatError TrainingFiles::damaged(FormatError const& error) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE FormatError TrainingFiles::damaged(FormatError const& error) const {
     std::string reason = reason_of(error);
     try {
         auto const steps = load_steps(CheckpointFile(previous_));
@@ -72,13 +72,13 @@ ROWAN_CALLED_FUNCTION FormatError TrainingFiles::damaged(FormatError const& erro
     return {error.offset(), error.field(), reason};
 }
 
-ROWAN_CALLED_FUNCTION void TrainingFiles::make_folder() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainingFiles::make_folder() const {
     std::error_code code;
     std::filesystem::create_directories(folder_, code);
     if (code) throw IoError("create", folder_, code.message(), code.value());
 }
 
-ROWAN_CALLED_FUNCTION void TrainingFiles::begin() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainingFiles::begin() const {
     if (file_exists(last_) || file_exists(previous_)) return;
     make_folder();
     Checkpoint none;

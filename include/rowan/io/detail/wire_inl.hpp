@@ -9,16 +9,16 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION void WireValue::refuse(std::string const& reason) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireValue::refuse(std::string const& reason) const {
     throw FormatError(offset, field, reason);
 }
 
-ROWAN_CALLED_FUNCTION void WireSeen::refuse(std::string const& field, std::string const& reason) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireSeen::refuse(std::string const& field, std::string const& reason) const {
     throw FormatError(offset, std::string(name).append(".").append(field), reason);
 }
 
-ROWAN_FUNCTION void WireCheck::run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset,
-                                   std::int64_t more_memory) {
+ROWAN_FUNCTION ROWAN_RARE void WireCheck::run(WireMessage const& message, std::span<std::byte const> bytes,
+                                              std::uint64_t offset, std::int64_t more_memory) {
     if (bytes.size() > max_bytes) {
         throw FormatError(offset, std::string(message.name),
                           "has " + std::to_string(bytes.size()) + " bytes, more than " + std::to_string(max_bytes));
@@ -27,19 +27,21 @@ ROWAN_FUNCTION void WireCheck::run(WireMessage const& message, std::span<std::by
     walk(message, bytes, offset);
 }
 
-ROWAN_CALLED_FUNCTION std::size_t WireCheck::missing(WireMessage const& message, std::span<std::byte const> bytes,
-                                                     std::int64_t more_memory) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t WireCheck::missing(WireMessage const& message,
+                                                                std::span<std::byte const> bytes,
+                                                                std::int64_t more_memory) {
     most_ = std::numeric_limits<std::int64_t>::max();
     walk(message, bytes, 0);
     std::int64_t const most = most_memory(bytes.size(), more_memory);
     return memory_ <= most ? 0 : static_cast<std::size_t>((memory_ - most + per_byte - 1) / per_byte);
 }
 
-ROWAN_CALLED_FUNCTION std::int64_t WireCheck::most_memory(std::size_t bytes, std::int64_t more_memory) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t WireCheck::most_memory(std::size_t bytes, std::int64_t more_memory) {
     return per_byte * static_cast<std::int64_t>(bytes) + (std::int64_t{1} << 20) + more_memory;
 }
 
-ROWAN_FUNCTION auto WireCheck::count(WireMessage const& message, std::span<std::byte const> bytes) -> Counts {
+ROWAN_FUNCTION ROWAN_RARE auto WireCheck::count(WireMessage const& message, std::span<std::byte const> bytes)
+    -> Counts {
     Counts counts{};
     std::string const none;
     for (ByteReader in(bytes); in.left() != 0;) {
@@ -65,8 +67,8 @@ ROWAN_FUNCTION auto WireCheck::count(WireMessage const& message, std::span<std::
     return counts;
 }
 
-ROWAN_CALLED_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::byte const> bytes,
-                                           std::uint64_t offset) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::walk(WireMessage const& message, std::span<std::byte const> bytes,
+                                                      std::uint64_t offset) {
     ByteReader in(bytes, offset);
     WireSeen seen{offset, message.name};
     std::string const whole(message.name);
@@ -117,8 +119,8 @@ ROWAN_CALLED_FUNCTION void WireCheck::walk(WireMessage const& message, std::span
     message.check_all(seen);
 }
 
-ROWAN_FUNCTION void WireCheck::value(WireMessage const& message, WireField const& field, ByteReader& in,
-                                     std::string const& name, std::int64_t& last) {
+ROWAN_FUNCTION ROWAN_RARE void WireCheck::value(WireMessage const& message, WireField const& field, ByteReader& in,
+                                                std::string const& name, std::int64_t& last) {
     spend(in.position(), name);
     use_memory(in.position(), name, field.bytes);
     WireValue v{in.position(), name};
@@ -160,7 +162,7 @@ ROWAN_FUNCTION void WireCheck::value(WireMessage const& message, WireField const
     message.check_value(v, field.tag);
 }
 
-ROWAN_CALLED_FUNCTION void WireCheck::skip(ByteReader& in, std::string const& field, std::uint32_t type) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::skip(ByteReader& in, std::string const& field, std::uint32_t type) {
     if (type == varint) {
         number(in, field);
     } else {
@@ -168,26 +170,27 @@ ROWAN_CALLED_FUNCTION void WireCheck::skip(ByteReader& in, std::string const& fi
     }
 }
 
-ROWAN_CALLED_FUNCTION void WireCheck::use_memory(std::uint64_t at, std::string const& field, std::uint64_t bytes) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::use_memory(std::uint64_t at, std::string const& field,
+                                                            std::uint64_t bytes) {
     if ((memory_ += static_cast<std::int64_t>(bytes)) <= most_) return;
     throw FormatError(
         at, field,
         "is one value too many: the descriptor needs more than " + std::to_string(most_) + " bytes of memory");
 }
 
-ROWAN_CALLED_FUNCTION void WireCheck::spend(std::uint64_t at, std::string const& field) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::spend(std::uint64_t at, std::string const& field) {
     if (++elements_ > max_elements) {
         throw FormatError(at, field, "is one value too many: a descriptor has at most " + std::to_string(max_elements));
     }
 }
 
-ROWAN_CALLED_FUNCTION std::uint32_t WireCheck::wire_type(wire_kind kind) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::uint32_t WireCheck::wire_type(wire_kind kind) {
     if (kind == wire_kind::fixed32) return fixed32;
     if (kind == wire_kind::fixed64) return fixed64;
     return kind == wire_kind::text || kind == wire_kind::message ? delimited : varint;
 }
 
-ROWAN_FUNCTION std::uint64_t WireCheck::number(ByteReader& in, std::string const& field) {
+ROWAN_FUNCTION ROWAN_RARE std::uint64_t WireCheck::number(ByteReader& in, std::string const& field) {
     std::uint64_t const at = in.position();
     std::uint64_t x = 0;
     for (int shift = 0; shift < 70; shift += 7) {

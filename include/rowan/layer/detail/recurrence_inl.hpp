@@ -21,8 +21,8 @@ namespace rowan::inline v0::detail {
 /// A block with an empty scope within `outside`, for the steps of the sequences of x.
 ROWAN_IF_CALLED std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
                                                         layer::RnnOptions const& options);
-ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
-                                                              layer::RnnOptions const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                                         layer::RnnOptions const& options) {
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
@@ -43,8 +43,10 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, Va
 /// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
 ROWAN_IF_CALLED std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
                                                     VarSpec const& state, std::vector<Variable*>& inputs);
-ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
-                                                          VarSpec const& state, std::vector<Variable*>& inputs) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> add_memories(RnnBlock& block,
+                                                                     std::span<layer::Memory const> memories,
+                                                                     VarSpec const& state,
+                                                                     std::vector<Variable*>& inputs) {
     std::vector<Variable*> before;
     for (layer::Memory const& memory : memories) {
         Variable* const boot = memory.like.get();
@@ -66,9 +68,10 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::
     return before;
 }
 
-ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x,
-                                                     std::span<layer::Memory const> memories,
-                                                     layer::RnnOptions const& options, VarSpec const& state) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE OpenRecurrence open_recurrence(Scope& outside, Variable& x,
+                                                                std::span<layer::Memory const> memories,
+                                                                layer::RnnOptions const& options,
+                                                                VarSpec const& state) {
     auto block = new_rnn_block(outside, x.spec(), options);
     std::vector<Variable*> inputs{&x};
     auto before = add_memories(*block, memories, state, inputs);
@@ -80,8 +83,8 @@ ROWAN_CALLED_FUNCTION OpenRecurrence open_recurrence(Scope& outside, Variable& x
 /// Completes the net of a step with its output and the states after it.
 ROWAN_IF_CALLED void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
                               std::span<Variable* const> after);
-ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
-                                    std::span<Variable* const> after) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                                               std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
         throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
@@ -110,9 +113,9 @@ ROWAN_CALLED_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span
     for (Variable const* const v : after) check_rows(*v);
 }
 
-ROWAN_CALLED_FUNCTION Operator& close_recurrence(OpenRecurrence& open, Variable& output,
-                                                 std::span<Variable* const> after, LoopType const& type,
-                                                 DeviceParts const& parts) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_recurrence(OpenRecurrence& open, Variable& output,
+                                                            std::span<Variable* const> after, LoopType const& type,
+                                                            DeviceParts const& parts) {
     RnnBlock& block = *open.block;
     end_step(block, output, open.before, after);
     block.runs_whole = parts.runs_whole;

@@ -27,11 +27,11 @@ struct StepParts {
     std::unordered_set<Variable const*> inputs = {};
 };
 
-ROWAN_CALLED_FUNCTION void destroy(StepParts* parts) noexcept { delete parts; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE void destroy(StepParts* parts) noexcept { delete parts; }
 
-ROWAN_CALLED_FUNCTION std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::span<Variable* const> StepProgram::memories() const { return parts_->memories; }
 
-ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE StepProgram::StepProgram(Variable& result) : parts_(new StepParts{.result = result}) {
     auto& p = *parts_;
     std::unordered_set<Variable const*> within;
     for (Operator* const op : trace(std::array{&result})) {
@@ -61,7 +61,7 @@ ROWAN_CALLED_FUNCTION StepProgram::StepProgram(Variable& result) : parts_(new St
     if (p.order.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
-ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<layer::Memory> StepProgram::memories_for(VarSpec input) const {
     spec::has_levels("layer::rnn: input", input);
     input.dims[0] = UNK;
     input.lod_level = 0;
@@ -89,7 +89,7 @@ ROWAN_CALLED_FUNCTION std::vector<layer::Memory> StepProgram::memories_for(VarSp
     return made;
 }
 
-ROWAN_CALLED_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
     Variable& input, std::span<Variable* const> before) const {
     auto const& p = *parts_;
     std::unordered_map<Variable const*, Variable*> now;

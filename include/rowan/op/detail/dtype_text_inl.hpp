@@ -13,7 +13,7 @@ namespace rowan::inline v0::detail {
 template <class... T>
 inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
 
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+ROWAN_FUNCTION ROWAN_RARE std::string dtype_text(std::int32_t wire) {
     for (auto const& [number, name] :
          dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
         if (number == wire) return std::string(name);

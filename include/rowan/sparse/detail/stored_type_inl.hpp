@@ -11,21 +11,23 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::int32_t first_row_type = 256;  // below those of users
 
-ROWAN_FUNCTION bool is_row_type(std::int32_t dtype) {
+ROWAN_FUNCTION ROWAN_RARE bool is_row_type(std::int32_t dtype) {
     return dtype >= first_row_type + static_cast<std::int32_t>(RowFormat::int8) &&
            dtype <= first_row_type + static_cast<std::int32_t>(RowFormat::q8_0);
 }
 
-ROWAN_FUNCTION RowFormat format_of_type(std::int32_t dtype) { return static_cast<RowFormat>(dtype - first_row_type); }
+ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_type(std::int32_t dtype) {
+    return static_cast<RowFormat>(dtype - first_row_type);
+}
 
-ROWAN_FUNCTION StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
+ROWAN_FUNCTION ROWAN_RARE StoredType type_of_rows(RowFormat format, std::size_t width, std::int64_t height) {
     return {first_row_type + static_cast<std::int32_t>(format),
             std::string(format_name(format)).append("[").append(std::to_string(width)).append("]"),
             row_bytes(format, width),
             {height}};
 }
 
-ROWAN_FUNCTION std::optional<RowShape> shape_of_rows(StoredType const& type) {
+ROWAN_FUNCTION ROWAN_RARE std::optional<RowShape> shape_of_rows(StoredType const& type) {
     std::size_t const bracket = type.name.find('[');
     if (!is_row_type(type.dtype) || type.dims.size() != 1 || bracket == std::string::npos) return std::nullopt;
     std::size_t width = 0;

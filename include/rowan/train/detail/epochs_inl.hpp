@@ -17,7 +17,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
+ROWAN_CALLED_FUNCTION ROWAN_RARE Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
     : metrics_(metrics), stop_(stop) {
     for (auto const& [name, metric] : metrics) {
         if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
@@ -33,14 +33,14 @@ ROWAN_CALLED_FUNCTION Epochs::Epochs(Metrics const& metrics, std::optional<layer
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::begin() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::begin() {
     start_ = std::chrono::steady_clock::now();
     sum_ = 0;
     steps_ = 0;
     measured_.clear();
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::begin(TrainPosition&& at) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::begin(TrainPosition&& at) {
     begin();
     sum_ = at.cost;
     steps_ = at.steps;
@@ -50,7 +50,7 @@ ROWAN_CALLED_FUNCTION void Epochs::begin(TrainPosition&& at) {
     best_ = std::move(at.best);
 }
 
-ROWAN_CALLED_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition Epochs::position(std::int64_t epoch, std::int64_t batches) const {
     TrainPosition at{.epoch = epoch, .batches = batches, .since = since_, .value = value_, .metric = metric()};
     if (batches != 0) {
         at.steps = steps_;
@@ -60,14 +60,14 @@ ROWAN_CALLED_FUNCTION TrainPosition Epochs::position(std::int64_t epoch, std::in
     return at;
 }
 
-ROWAN_CALLED_FUNCTION std::int64_t Epochs::metric() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t Epochs::metric() const {
     if (!stop_) return 0;
     auto const text = std::string(stop_->larger ? "larger " : "smaller ").append(stop_->metric);
     return hash_of(std::as_bytes(std::span(text))) & 0xFFFFFFFF;  // exact as a double
 }
 
-ROWAN_CALLED_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
-                                       Callback<std::int64_t, Parameters const&> const& on_epoch) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::end(std::int64_t epoch, Parameters now,
+                                                  Callback<std::int64_t, Parameters const&> const& on_epoch) {
     std::optional<double> compared;
     for (auto const& [name, metric] : metrics_) {
         double const value = metric(now);
@@ -80,7 +80,7 @@ ROWAN_CALLED_FUNCTION bool Epochs::end(std::int64_t epoch, Parameters now,
     return (!compared || goes_on(*compared, std::move(now))) && more;
 }
 
-ROWAN_CALLED_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::goes_on(double value, Parameters now) {
     double const gain = stop_->larger ? value - value_ : value_ - value;
     if (!std::isnan(value) && (!best_ || (gain > 0 && gain >= stop_->least))) {
         best_ = std::move(now);
@@ -92,13 +92,13 @@ ROWAN_CALLED_FUNCTION bool Epochs::goes_on(double value, Parameters now) {
     return !ended();
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::check_best() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::check_best() const {
     if (stop_ && !best_ && since_ > 0)
         throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
                          std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
-ROWAN_CALLED_FUNCTION void Epochs::print(std::int64_t epoch) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::print(std::int64_t epoch) const {
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start_;
     std::fprintf(stderr, "epoch %lld: mean cost %g over %lld steps%s, %.3f s\n", static_cast<long long>(epoch + 1),
                  sum_ / static_cast<double>(std::max<std::int64_t>(steps_, 1)), static_cast<long long>(steps_),

@@ -54,8 +54,8 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std
     return {plan.rows().begin(), plan.rows().end()};
 }
 
-ROWAN_CALLED_FUNCTION void check_shard(Variable const& table, Value const& value,
-                                       std::vector<std::int64_t> const& own) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value const& value,
+                                                  std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
         throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
@@ -92,7 +92,8 @@ inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f)
 
 inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
 
-ROWAN_CALLED_FUNCTION std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(
+    Variable& target) {
     std::unordered_map<Variable const*, std::optional<TableLookups>> all;
     AddedLookups added;
     each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
@@ -111,7 +112,7 @@ ROWAN_CALLED_FUNCTION std::unordered_map<Variable const*, std::optional<TableLoo
     return all;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<TableLookups> table_lookups(Variable& target) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<TableLookups> table_lookups(Variable& target) {
     auto const order = trace(std::array{&target});
     name_variables(order);
     std::vector<TableLookups> all;

@@ -18,7 +18,7 @@ namespace rowan::inline v0::detail {
 
 inline constexpr std::string_view position_name = "@position", best_suffix = "@best";
 
-ROWAN_CALLED_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainPosition::added_to(Parameters const& now) const {
     Parameters all = now.share();
     auto const number = [](std::int64_t n) { return static_cast<double>(n); };
     Value position;
@@ -30,7 +30,7 @@ ROWAN_CALLED_FUNCTION Parameters TrainPosition::added_to(Parameters const& now) 
     return all;
 }
 
-ROWAN_CALLED_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition TrainPosition::taken_from(Parameters& saved) {
     if (!saved.contains(position_name))
         throw GraphError("options.checkpoint: what was loaded has no position: it is no save of train");
     auto const values = saved.get<double>(position_name).share();
@@ -64,7 +64,7 @@ ROWAN_CALLED_FUNCTION TrainPosition TrainPosition::taken_from(Parameters& saved)
     return at;
 }
 
-ROWAN_CALLED_FUNCTION void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_checkpoint(layer::TrainCheckpoint const& checkpoint, int ranks) {
     if (checkpoint.every < 0) throw ValueError("options.checkpoint.every", checkpoint.every, "0 or more");
     if (checkpoint.save == nullptr || checkpoint.load == nullptr)
         throw GraphError("options.checkpoint lacks the function save or load");

@@ -24,8 +24,8 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
-                                             TrainSettings const& options)
+ROWAN_CALLED_FUNCTION ROWAN_RARE AnyTrainer::AnyTrainer(Variable& cost, CostType const& type, DeviceExec const& exec,
+                                                        TrainSettings const& options)
     : cost_(cost), ranks_(options.ranks), patience_(ranks_.get(), options.patience), type_(type), exec_(exec),
       parts_(options.parts.count()), check_every_(options.check_every), overlap_(options.overlap && ranks_ != nullptr),
       seed_(options.seed) {
@@ -38,7 +38,7 @@ ROWAN_CALLED_FUNCTION AnyTrainer::AnyTrainer(Variable& cost, CostType const& typ
     if (ranks_ != nullptr) (this->*functions_->begin_ranks)();
 }
 
-ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& options) {
     pool_.emplace();  // here, so that memory that fails on one rank fails on all
     updates_.emplace();
     own_.emplace(cost_.scope());
@@ -99,7 +99,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::build(TrainSettings const& options) {
     begin(options.resume, options.initial);
 }
 
-ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume, Feeds const* given) {
     if (resume != nullptr && given != nullptr)
         throw Error("options.initial and options.resume are both given: what is resumed has no initial values");
     Feeds const none, &initial = given == nullptr ? none : *given;
@@ -138,7 +138,7 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::begin(Parameters const* resume, Feeds con
     }
 }
 
-ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
     if (deferred_ != nullptr) deferred_->flush(exec_.host());
     Parameters result;
     result.steps = steps_;
@@ -147,7 +147,7 @@ ROWAN_CALLED_FUNCTION Parameters AnyTrainer::parameters() const {
     return result;
 }
 
-ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> AnyTrainer::variables() const {
     std::vector<Variable*> all = parameters_;
     updates_->append_states(all);
     for (Moving const& m : moving_) all.push_back(m.now);
@@ -155,7 +155,7 @@ ROWAN_CALLED_FUNCTION std::vector<Variable*> AnyTrainer::variables() const {
     return all;
 }
 
-ROWAN_CALLED_FUNCTION Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Value AnyTrainer::own_copy(Variable const& v, Value const& value) const {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
     v.bring(mine, exec_, true);
