@@ -21,6 +21,8 @@ using compiled_ops = builtin_ops::with<add_to_op, cast_op<double>, cast_op<float
 using compiled_sources =
     registry<full_op<double>, full_op<float>, full_op<std::int64_t>, full_op<std::int32_t>, full_op<bool>>;
 
+[[gnu::noinline]] inline void add_kernel(Kernels& kernels, op_kernel const& kernel) { kernels.push_back(&kernel); }
+
 template <class Op, class... T>
 void compile_kernel(Kernels& kernels, type_list<T...>) {
     static_assert(is_variadic<Op, Cpu, T...> || level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask ||
@@ -35,7 +37,7 @@ void compile_kernel(Kernels& kernels, type_list<T...>) {
                 "rowan: the declaration of the operator says another type of result than its function run "
                 "returns");
     }
-    kernels.push_back(&kernel_of<Op, Cpu, T...>::value);
+    add_kernel(kernels, kernel_of<Op, Cpu, T...>::value);
 }
 
 /// Calls f(type_list<T...>) for the element types of each kernel that the library has of an operator for elements of E.

@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,19 @@ namespace detail {
 /// An integer type whose numbers can be copied to row numbers: neither bool nor char, whose lists are masks and texts.
 template <class I>
 concept id_number = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
+
+/// The ids as int64: themselves, or a copy. For functions that do much more with each than to read it, so that they are
+/// compiled once.
+template <id_type I>
+Tensor<std::int64_t> ids_of_64_bits(Tensor<I> const& ids) {
+    if constexpr (std::is_same_v<I, std::int64_t>) {
+        return ids.share();
+    } else {
+        auto all = Tensor<std::int64_t>::from_shape(ids.shape());
+        std::copy_n(ids.data(), ids.size(), all.data());
+        return all;
+    }
+}
 
 }  // namespace detail
 

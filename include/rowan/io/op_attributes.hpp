@@ -70,7 +70,7 @@ inline constexpr bool may_lack =
 /// The attributes of an operator as those of a descriptor. An optional attribute without a value is omitted, and so is
 /// an empty list of factors.
 template <class A>
-std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes) {
+ROWAN_RARE std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes) {
     std::vector<Attribute> list;
     if constexpr (has_fields<A>) {
         auto const add = [&](auto const& field) {
@@ -112,7 +112,7 @@ V const& get_attribute(OpDesc const& op, std::string_view name) {
 ROWAN_IF_CALLED void check_attributes(OpDesc const& op, std::span<std::string_view const> known);
 
 template <class M>
-M read_attribute(OpDesc const& op, std::string_view name) {
+ROWAN_RARE M read_attribute(OpDesc const& op, std::string_view name) {
     auto const& value = get_attribute<described_t<M>>(op, name);
     if constexpr (std::is_same_v<M, Dims>) {
         Dims dims;
@@ -132,7 +132,7 @@ M read_attribute(OpDesc const& op, std::string_view name) {
 
 /// errors   GraphError if an attribute is missing, has another type or an invalid value, or is unknown to the operator
 template <class A>
-A read_attributes(OpDesc const& op) {
+ROWAN_RARE A read_attributes(OpDesc const& op) {
     A attributes{};
     std::vector<std::string_view> known;
     if constexpr (has_fields<A>) {

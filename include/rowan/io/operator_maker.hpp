@@ -50,7 +50,7 @@ struct OperatorChoices {
 };
 
 template <class A>
-Attributes owned_attributes(OpDesc const& op) {
+ROWAN_RARE Attributes owned_attributes(OpDesc const& op) {
     return owned(read_attributes<A>(op));
 }
 

@@ -24,7 +24,7 @@ struct ProgramOp {
 };
 
 template <class Op>
-std::vector<Attribute> described(AttributesRef given) {
+ROWAN_RARE std::vector<Attribute> described(AttributesRef given) {
     return describe_attributes(attributes_for<Op>(given));
 }
 

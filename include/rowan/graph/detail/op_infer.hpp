@@ -26,7 +26,7 @@ inline void check_inputs(std::string_view name, std::size_t given, std::size_t s
 }
 
 template <class Op, class... In>
-auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
+ROWAN_RARE auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     if constexpr (requires { Op::infer(in..., attributes); }) {
         return Op::infer(in..., attributes);
     } else {
@@ -72,7 +72,7 @@ struct untyped_functions {
     static RowTraits row_traits(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
-    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
         auto const& a = attributes_for<Op>(attributes);
         auto result = infer_at(a, in, std::make_index_sequence<Op::inputs::size - variadic>{});
@@ -85,18 +85,18 @@ struct untyped_functions {
         }
     }
 
-    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
         return row_inputs_at(attributes_for<Op>(attributes), in, std::make_index_sequence<Op::inputs::size>{});
     }
 
-    static bool row_output(AttributesRef attributes, std::size_t) {
+    ROWAN_RARE static bool row_output(AttributesRef attributes, std::size_t) {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-    static RowTraits row_traits(AttributesRef attributes) {
+    ROWAN_RARE static RowTraits row_traits(AttributesRef attributes) {
         auto const& a = attributes_for<Op>(attributes);
         return {sums_rows_of<Op>(a), row_wise_of<Op>(a), linearity_of<Op>(a)};
     }
-    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
         auto given = attributes_for<Op>(attributes);
         if constexpr (has_normal<Op>) {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));

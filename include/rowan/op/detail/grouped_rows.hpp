@@ -1,6 +1,7 @@
 // rowan/op/detail/grouped_rows.hpp: checks and results of losses whose rows meet targets in groups.
 #pragma once
 
+#include <rowan/core/ids.hpp>
 #include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/detail/target_groups.hpp>
 #include <rowan/op/loss/declared.hpp>
@@ -13,8 +14,8 @@ namespace rowan::inline v0::detail {
 
 /// The groups of x, without targets: its sequences of the last level, or its rows.
 /// errors   ShapeError if x or w is no matrix, or their widths differ
-template <class I, class T>
-TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
+template <class T>
+TargetGroups<T> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
     static_assert(floating_element<T>, "rowan: losses need x and w of a floating-point type: convert them");
     x.check();
     check_rank("x", x.value(), 2);
@@ -23,7 +24,7 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
         throw ShapeError("w.shape()", shape_text(w.shape()),
                          "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
     ElementLoops<Cpu>::check(exec, x.value(), w);
-    TargetGroups<T, I> groups{};
+    TargetGroups<T> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
     groups.height = w.shape(0);
@@ -38,8 +39,8 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
 }
 
 /// The losses of n rows, reduced, and the slopes of all pairs.
-template <class T, class I, class LabelOf>
-std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, I> const& groups, std::size_t n,
+template <class T, class LabelOf>
+std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T> const& groups, std::size_t n,
                                                LabelOf const& label_of, LossOptions const& options) {
     auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, n);
     auto slopes = Tensor<T>::from_shape({groups.pairs().back()});
@@ -48,11 +49,10 @@ std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, 
 }
 
 /// The gradient of x, and one row for each target.
-template <class T, class I>
-std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T, I> const& groups,
-                                                  LoDTensor<T> const& x, Tensor<T> const& w, std::size_t targets,
-                                                  Tensor<T> const& saved, Tensor<T> const& out_grad,
-                                                  LossOptions const& options) {
+template <class T>
+std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T> const& groups, LoDTensor<T> const& x,
+                                                  Tensor<T> const& w, std::size_t targets, Tensor<T> const& saved,
+                                                  Tensor<T> const& out_grad, LossOptions const& options) {
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -107,22 +108,24 @@ struct sampled_op : declared<Self> {
 };
 
 /// The rows of a table for labels and for sampled classes.
-template <class T, class I, class J>
+template <class T>
 class SampledScores {
     using S = sum_t<T>;
 
 public:
     /// errors   ShapeError if shapes do not match; IndexError if a label or an id is not in [0, classes)
-    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                  Tensor<J> const& ids)
-        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids), height_(height_of(w)) {
+    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<std::int64_t> label,
+                  Tensor<std::int64_t> ids)
+        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(std::move(label)), ids_(std::move(ids)),
+          height_(height_of(w)) {
         static_assert(floating_element<T>, "rowan: losses need x of a floating-point type: convert it");
-        check_ids(exec, "label", label, height_);
-        check_ids(exec, "ids", ids, height_);
-        label_rows_ = gather(exec, w, label.reshaped({label.size()}));
-        rows_ = gather(exec, w, ids.reshaped({ids.size()}));
-        label_bias_ = gather(exec, b, label.reshaped({label.size()}));
-        bias_ = gather(exec, b, ids.reshaped({ids.size()}));
+        check_ids(exec, "label", label_, height_);
+        check_ids(exec, "ids", ids_, height_);
+        auto const labels = label_.reshaped({label_.size()}), samples = ids_.reshaped({ids_.size()});
+        label_rows_ = gather(exec, w, labels);
+        rows_ = gather(exec, w, samples);
+        label_bias_ = gather(exec, b, labels);
+        bias_ = gather(exec, b, samples);
     }
 
     /// shapes   [n, labels + samples]
@@ -204,8 +207,8 @@ public:
     }
 
 private:
-    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                              Tensor<J> const& ids) {
+    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                              Tensor<std::int64_t> const& label, Tensor<std::int64_t> const& ids) {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
@@ -235,9 +238,9 @@ private:
     void remove_hits(std::size_t i, std::size_t first, T* scores) const {
         T const least = dtype<T>::narrow(constant<S>(-static_cast<double>(std::numeric_limits<float>::max())));
         for (std::size_t c = 0; c < of.labels; ++c) {
-            auto const label = static_cast<std::int64_t>(label_.data()[i * of.labels + c]);
+            std::int64_t const label = label_.data()[i * of.labels + c];
             for (std::size_t j = 0; j < of.samples; ++j)
-                if (static_cast<std::int64_t>(ids_.data()[first + j]) == label) scores[j] = least;
+                if (ids_.data()[first + j] == label) scores[j] = least;
         }
     }
 
@@ -263,8 +266,7 @@ public:
 
 private:
     Tensor<T> const& x_;
-    Tensor<I> const& label_;
-    Tensor<J> const& ids_;
+    Tensor<std::int64_t> label_, ids_;
     std::int64_t height_;
     Tensor<T> label_rows_, rows_, label_bias_, bias_;
 };

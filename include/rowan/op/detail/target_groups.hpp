@@ -21,7 +21,7 @@ namespace rowan::inline v0::detail {
 /// Groups of rows of x, each with targets, which are rows of a table w: every row of a group meets all of its targets.
 ///
 ///     rows {0, 2, 3}     x [a b c]     targets {0, 2, 5}     ids [7 1 4 7 2]     stands for   (a b) x (7 1), c x (4 7 2)
-template <class T, class I>
+template <class T>
 struct TargetGroups {
     std::size_t groups, width, height;
     std::int64_t const* rows;     // [groups + 1]; nullptr: one row each
@@ -29,7 +29,7 @@ struct TargetGroups {
     std::size_t each;
     T const* x;
     T const* w;
-    I const* ids;
+    std::int64_t const* ids;
 
     std::size_t row(std::size_t group) const { return rows == nullptr ? group : static_cast<std::size_t>(rows[group]); }
     std::size_t target(std::size_t group) const {
@@ -187,8 +187,8 @@ struct TargetLosses {
     /// losses[r]: the sum over the targets k of the group of row r of log(1 + exp(-s)), where s = x[r] · w[ids[k]], or of
     /// log(1 + exp(s)) for negative ones; and for each pair, row by row, the slope of its term, which is its derivative by s.
     /// label_of(k, first) is the label of ids[k] in a group whose targets begin at `first`.
-    template <class T, class I, class LabelOf>
-    static void run(Cpu exec, TargetGroups<T, I> const& of, LabelOf const& label_of, sum_t<T>* losses, T* slopes) {
+    template <class T, class LabelOf>
+    static void run(Cpu exec, TargetGroups<T> const& of, LabelOf const& label_of, sum_t<T>* losses, T* slopes) {
         using S = sum_t<T>;
         auto const before = of.pairs();
         each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
@@ -231,8 +231,8 @@ struct TargetLosses {
 
     /// The gradients of the rows of x, and for each target that of its row of w, from the slopes; grads(r) is the gradient
     /// of the loss of row r.
-    template <class T, class I, class Grads>
-    static void backward(Cpu exec, TargetGroups<T, I> const& of, T const* slopes, Grads const& grads, T* x_grad,
+    template <class T, class Grads>
+    static void backward(Cpu exec, TargetGroups<T> const& of, T const* slopes, Grads const& grads, T* x_grad,
                          T* w_grad) {
         using S = sum_t<T>;
         auto const before = of.pairs();
@@ -268,8 +268,8 @@ private:
     };
 
     /// Calls f(as<V>(), memory, g) for each group, on several threads if there is enough work.
-    template <class T, class I, class F>
-    static void each_group(Cpu exec, TargetGroups<T, I> const& of, std::vector<std::size_t> const& before, F const& f) {
+    template <class T, class F>
+    static void each_group(Cpu exec, TargetGroups<T> const& of, std::vector<std::size_t> const& before, F const& f) {
         if (of.groups == 0) return;
         std::size_t const work = before.back() / of.groups * of.width / 4 + 16;  // of one group
         for_ranges(exec, of.groups, work, [&](std::size_t begin, std::size_t end) {

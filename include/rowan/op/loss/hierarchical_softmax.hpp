@@ -41,9 +41,9 @@ struct FirstChildIsPositive {
 
 /// errors   as hierarchical_softmax
 template <class T>
-TargetGroups<T, std::int64_t> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
-                                          HuffmanTree const& tree, Ids<> const& label) {
-    auto groups = row_groups<std::int64_t>(exec, x, w);
+TargetGroups<T> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, HuffmanTree const& tree,
+                            Ids<> const& label) {
+    auto groups = row_groups(exec, x, w);
     if (height_of(w) != tree.nodes())
         throw ShapeError("w.shape(0)", std::to_string(w.shape(0)),
                          std::to_string(tree.nodes()) + ", the nodes of the tree");

@@ -74,7 +74,7 @@ struct detail::function_of<nce_op> {
                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
                                                 NceOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
         auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
         auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, sampled.of.n);
@@ -92,7 +92,7 @@ struct detail::function_of<detail::backward_of<nce_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> run(
         Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, NceOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         sampled.check_saved(saved);
         check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
         ElementLoops<Cpu>::check(exec, saved, out_grad);

@@ -11,9 +11,8 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The label of ids[k] in a group whose first target is the class: the others are negatives, but the class itself.
-template <class I>
 struct FirstIsPositive {
-    I const* ids;
+    std::int64_t const* ids;
 
     ROWAN_HD TargetLabel operator()(std::size_t k, std::size_t first) const {
         if (k == first) return TargetLabel::positive;
@@ -22,9 +21,10 @@ struct FirstIsPositive {
 };
 
 /// errors   as negative_sampling
-template <class T, class I>
-TargetGroups<T, I> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids) {
-    auto groups = row_groups<I>(exec, x, w);
+template <class T>
+TargetGroups<T> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                               Tensor<std::int64_t> const& ids) {
+    auto groups = row_groups(exec, x, w);
     check_rank("ids", ids, 2);
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
@@ -43,8 +43,9 @@ struct detail::function_of<negative_sampling_op> {
     template <class T, id_type I>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
                                                 Tensor<I> const& ids, LossOptions const& options) {
-        auto const groups = sampled_groups(exec, x, w, ids);
-        return target_losses(exec, groups, x.value().shape(0), FirstIsPositive<I>{ids.data()}, options);
+        auto const all = ids_of_64_bits(ids);
+        auto const groups = sampled_groups(exec, x, w, all);
+        return target_losses(exec, groups, x.value().shape(0), FirstIsPositive{all.data()}, options);
     }
 };
 
@@ -54,9 +55,10 @@ struct detail::function_of<detail::backward_of<negative_sampling_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
                                                       Tensor<I> const& ids, Tensor<T> const& saved,
                                                       Tensor<T> const& out_grad, LossOptions const& options) {
-        auto const groups = sampled_groups(exec, x, w, ids);
-        auto [x_grad, rows] = target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
-        return {std::move(x_grad), lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), height_of(w))};
+        auto const all = ids_of_64_bits(ids);
+        auto const groups = sampled_groups(exec, x, w, all);
+        auto [x_grad, rows] = target_gradients(exec, groups, x, w, all.size(), saved, out_grad, options);
+        return {std::move(x_grad), lookup_table_grad(exec, all.reshaped({all.size()}), std::move(rows), height_of(w))};
     }
 };
 

@@ -41,7 +41,7 @@ struct detail::function_of<sampled_softmax_op> {
                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
                                                 SampledSoftmaxOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         auto const scores =
             sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
         return with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
@@ -56,7 +56,7 @@ struct detail::function_of<detail::backward_of<sampled_softmax_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> run(
         Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, SampledSoftmaxOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         sampled.check_saved(saved);
         return sampled.gradients(with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
             return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
