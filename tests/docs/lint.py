@@ -33,6 +33,8 @@ class Name:
         self.place, self.kind, self.in_class = node.find("location").attrib, node.get("kind"), in_class
         self.name = node.findtext("name") or node.findtext("compoundname").removeprefix(scope + "::")
         self.path = f"{scope}::{self.name}"
+        if self.kind == "variable":
+            self.path = re.sub(r"< .* >$", "", self.path)  # a specialization
         self.code = words([*node.iterfind("type"), *node.iterfind("argsstring")])
         comments = [node.find("briefdescription"), node.find("detaileddescription")]
         self.order = [title.text for part in comments for title in part.iter("title") if title.text in FIELDS]

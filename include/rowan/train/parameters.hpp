@@ -52,7 +52,10 @@ public:
     /// cost     O(log variables)
     ROWAN_IF_CALLED Value const& find(std::string_view name) const&;
     ROWAN_IF_CALLED Value find(std::string_view name) &&;
-    ROWAN_IF_CALLED bool contains(std::string_view name) const;  ///< whether there is such a name
+    /// Whether there is a value of that name.
+    /// errors   none
+    /// cost     O(log variables)
+    ROWAN_IF_CALLED bool contains(std::string_view name) const;
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
