@@ -2464,6 +2464,19 @@ namespace detail {
 template <class I>
 concept id_number = std::integral<I> && !std::same_as<I, bool> && !std::same_as<I, char>;
 
+/// The ids as int64: themselves, or a copy. For functions that do much more with each than to read it, so that they are
+/// compiled once.
+template <id_type I>
+Tensor<std::int64_t> ids_of_64_bits(Tensor<I> const& ids) {
+    if constexpr (std::is_same_v<I, std::int64_t>) {
+        return ids.share();
+    } else {
+        auto all = Tensor<std::int64_t>::from_shape(ids.shape());
+        std::copy_n(ids.data(), ids.size(), all.data());
+        return all;
+    }
+}
+
 }  // namespace detail
 
 /// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64. Lists
@@ -16603,7 +16616,7 @@ inline void check_inputs(std::string_view name, std::size_t given, std::size_t s
 }
 
 template <class Op, class... In>
-auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
+ROWAN_RARE auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
     if constexpr (requires { Op::infer(in..., attributes); }) {
         return Op::infer(in..., attributes);
     } else {
@@ -16649,7 +16662,7 @@ struct untyped_functions {
     static RowTraits row_traits(AttributesRef attributes);
     static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes);
 #else
-    static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static std::vector<VarSpec> infer(std::span<VarSpec const> in, AttributesRef attributes) {
         check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
         auto const& a = attributes_for<Op>(attributes);
         auto result = infer_at(a, in, std::make_index_sequence<Op::inputs::size - variadic>{});
@@ -16662,18 +16675,18 @@ struct untyped_functions {
         }
     }
 
-    static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static unsigned row_inputs(std::span<VarSpec const> in, AttributesRef attributes) {
         return row_inputs_at(attributes_for<Op>(attributes), in, std::make_index_sequence<Op::inputs::size>{});
     }
 
-    static bool row_output(AttributesRef attributes, std::size_t) {
+    ROWAN_RARE static bool row_output(AttributesRef attributes, std::size_t) {
         return row_output_of<Op>(attributes_for<Op>(attributes));
     }
-    static RowTraits row_traits(AttributesRef attributes) {
+    ROWAN_RARE static RowTraits row_traits(AttributesRef attributes) {
         auto const& a = attributes_for<Op>(attributes);
         return {sums_rows_of<Op>(a), row_wise_of<Op>(a), linearity_of<Op>(a)};
     }
-    static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
+    ROWAN_RARE static Attributes normal(std::span<VarSpec const> in, AttributesRef attributes) {
         auto given = attributes_for<Op>(attributes);
         if constexpr (has_normal<Op>) {
             if (!in.empty()) given = Op::normal(in[0], std::move(given));
@@ -17945,7 +17958,10 @@ public:
     /// cost     O(log variables)
     ROWAN_IF_CALLED Value const& find(std::string_view name) const&;
     ROWAN_IF_CALLED Value find(std::string_view name) &&;
-    ROWAN_IF_CALLED bool contains(std::string_view name) const;  ///< whether there is such a name
+    /// Whether there is a value of that name.
+    /// errors   none
+    /// cost     O(log variables)
+    ROWAN_IF_CALLED bool contains(std::string_view name) const;
 
     /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
@@ -62766,22 +62782,24 @@ struct sampled_op : declared<Self> {
 };
 
 /// The rows of a table for labels and for sampled classes.
-template <class T, class I, class J>
+template <class T>
 class SampledScores {
     using S = sum_t<T>;
 
 public:
     /// errors   ShapeError if shapes do not match; IndexError if a label or an id is not in [0, classes)
-    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                  Tensor<J> const& ids)
-        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(label), ids_(ids), height_(height_of(w)) {
+    SampledScores(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<std::int64_t> label,
+                  Tensor<std::int64_t> ids)
+        : exec_(exec), of(sizes(x, w, b, label, ids)), x_(x), label_(std::move(label)), ids_(std::move(ids)),
+          height_(height_of(w)) {
         static_assert(floating_element<T>, "rowan: losses need x of a floating-point type: convert it");
-        check_ids(exec, "label", label, height_);
-        check_ids(exec, "ids", ids, height_);
-        label_rows_ = gather(exec, w, label.reshaped({label.size()}));
-        rows_ = gather(exec, w, ids.reshaped({ids.size()}));
-        label_bias_ = gather(exec, b, label.reshaped({label.size()}));
-        bias_ = gather(exec, b, ids.reshaped({ids.size()}));
+        check_ids(exec, "label", label_, height_);
+        check_ids(exec, "ids", ids_, height_);
+        auto const labels = label_.reshaped({label_.size()}), samples = ids_.reshaped({ids_.size()});
+        label_rows_ = gather(exec, w, labels);
+        rows_ = gather(exec, w, samples);
+        label_bias_ = gather(exec, b, labels);
+        bias_ = gather(exec, b, samples);
     }
 
     /// shapes   [n, labels + samples]
@@ -62863,8 +62881,8 @@ public:
     }
 
 private:
-    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
-                              Tensor<J> const& ids) {
+    static SampledSizes sizes(Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b,
+                              Tensor<std::int64_t> const& label, Tensor<std::int64_t> const& ids) {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
@@ -62894,9 +62912,9 @@ private:
     void remove_hits(std::size_t i, std::size_t first, T* scores) const {
         T const least = dtype<T>::narrow(constant<S>(-static_cast<double>(std::numeric_limits<float>::max())));
         for (std::size_t c = 0; c < of.labels; ++c) {
-            auto const label = static_cast<std::int64_t>(label_.data()[i * of.labels + c]);
+            std::int64_t const label = label_.data()[i * of.labels + c];
             for (std::size_t j = 0; j < of.samples; ++j)
-                if (static_cast<std::int64_t>(ids_.data()[first + j]) == label) scores[j] = least;
+                if (ids_.data()[first + j] == label) scores[j] = least;
         }
     }
 
@@ -62922,8 +62940,7 @@ public:
 
 private:
     Tensor<T> const& x_;
-    Tensor<I> const& label_;
-    Tensor<J> const& ids_;
+    Tensor<std::int64_t> label_, ids_;
     std::int64_t height_;
     Tensor<T> label_rows_, rows_, label_bias_, bias_;
 };
@@ -63000,7 +63017,7 @@ struct detail::function_of<nce_op> {
                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
                                                 NceOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         bool const logs = options.subtract_log_counts && options.model == NceModel::exponential;
         auto const scores = sampled.scores(label_count, sampled_count, {logs, options.remove_hits});
         auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, sampled.of.n);
@@ -63018,7 +63035,7 @@ struct detail::function_of<detail::backward_of<nce_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> run(
         Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, NceOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         sampled.check_saved(saved);
         check_reduced("out_grad", out_grad, options.reduction, sampled.of.n);
         ElementLoops<Cpu>::check(exec, saved, out_grad);
@@ -63056,7 +63073,7 @@ namespace rowan::inline v0::detail {
 /// Groups of rows of x, each with targets, which are rows of a table w: every row of a group meets all of its targets.
 ///
 ///     rows {0, 2, 3}     x [a b c]     targets {0, 2, 5}     ids [7 1 4 7 2]     stands for   (a b) x (7 1), c x (4 7 2)
-template <class T, class I>
+template <class T>
 struct TargetGroups {
     std::size_t groups, width, height;
     std::int64_t const* rows;     // [groups + 1]; nullptr: one row each
@@ -63064,7 +63081,7 @@ struct TargetGroups {
     std::size_t each;
     T const* x;
     T const* w;
-    I const* ids;
+    std::int64_t const* ids;
 
     std::size_t row(std::size_t group) const { return rows == nullptr ? group : static_cast<std::size_t>(rows[group]); }
     std::size_t target(std::size_t group) const {
@@ -63222,8 +63239,8 @@ struct TargetLosses {
     /// losses[r]: the sum over the targets k of the group of row r of log(1 + exp(-s)), where s = x[r] · w[ids[k]], or of
     /// log(1 + exp(s)) for negative ones; and for each pair, row by row, the slope of its term, which is its derivative by s.
     /// label_of(k, first) is the label of ids[k] in a group whose targets begin at `first`.
-    template <class T, class I, class LabelOf>
-    static void run(Cpu exec, TargetGroups<T, I> const& of, LabelOf const& label_of, sum_t<T>* losses, T* slopes) {
+    template <class T, class LabelOf>
+    static void run(Cpu exec, TargetGroups<T> const& of, LabelOf const& label_of, sum_t<T>* losses, T* slopes) {
         using S = sum_t<T>;
         auto const before = of.pairs();
         each_group(exec, of, before, [&]<class V>(as<V>, Memory<T>& memory, std::size_t g) ROWAN_INLINED {
@@ -63266,8 +63283,8 @@ struct TargetLosses {
 
     /// The gradients of the rows of x, and for each target that of its row of w, from the slopes; grads(r) is the gradient
     /// of the loss of row r.
-    template <class T, class I, class Grads>
-    static void backward(Cpu exec, TargetGroups<T, I> const& of, T const* slopes, Grads const& grads, T* x_grad,
+    template <class T, class Grads>
+    static void backward(Cpu exec, TargetGroups<T> const& of, T const* slopes, Grads const& grads, T* x_grad,
                          T* w_grad) {
         using S = sum_t<T>;
         auto const before = of.pairs();
@@ -63303,8 +63320,8 @@ private:
     };
 
     /// Calls f(as<V>(), memory, g) for each group, on several threads if there is enough work.
-    template <class T, class I, class F>
-    static void each_group(Cpu exec, TargetGroups<T, I> const& of, std::vector<std::size_t> const& before, F const& f) {
+    template <class T, class F>
+    static void each_group(Cpu exec, TargetGroups<T> const& of, std::vector<std::size_t> const& before, F const& f) {
         if (of.groups == 0) return;
         std::size_t const work = before.back() / of.groups * of.width / 4 + 16;  // of one group
         for_ranges(exec, of.groups, work, [&](std::size_t begin, std::size_t end) {
@@ -63330,8 +63347,8 @@ namespace rowan::inline v0::detail {
 
 /// The groups of x, without targets: its sequences of the last level, or its rows.
 /// errors   ShapeError if x or w is no matrix, or their widths differ
-template <class I, class T>
-TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
+template <class T>
+TargetGroups<T> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w) {
     static_assert(floating_element<T>, "rowan: losses need x and w of a floating-point type: convert them");
     x.check();
     check_rank("x", x.value(), 2);
@@ -63340,7 +63357,7 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
         throw ShapeError("w.shape()", shape_text(w.shape()),
                          "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
     ElementLoops<Cpu>::check(exec, x.value(), w);
-    TargetGroups<T, I> groups{};
+    TargetGroups<T> groups{};
     groups.groups = x.value().shape(0);
     groups.width = w.shape(1);
     groups.height = w.shape(0);
@@ -63355,8 +63372,8 @@ TargetGroups<T, I> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> 
 }
 
 /// The losses of n rows, reduced, and the slopes of all pairs.
-template <class T, class I, class LabelOf>
-std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, I> const& groups, std::size_t n,
+template <class T, class LabelOf>
+std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T> const& groups, std::size_t n,
                                                LabelOf const& label_of, LossOptions const& options) {
     auto losses = ElementLoops<Cpu>::template scratch<sum_t<T>>(exec, n);
     auto slopes = Tensor<T>::from_shape({groups.pairs().back()});
@@ -63365,11 +63382,10 @@ std::tuple<Tensor<T>, Tensor<T>> target_losses(Cpu const& exec, TargetGroups<T, 
 }
 
 /// The gradient of x, and one row for each target.
-template <class T, class I>
-std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T, I> const& groups,
-                                                  LoDTensor<T> const& x, Tensor<T> const& w, std::size_t targets,
-                                                  Tensor<T> const& saved, Tensor<T> const& out_grad,
-                                                  LossOptions const& options) {
+template <class T>
+std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<T> const& groups, LoDTensor<T> const& x,
+                                                  Tensor<T> const& w, std::size_t targets, Tensor<T> const& saved,
+                                                  Tensor<T> const& out_grad, LossOptions const& options) {
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)
@@ -63391,9 +63407,8 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The label of ids[k] in a group whose first target is the class: the others are negatives, but the class itself.
-template <class I>
 struct FirstIsPositive {
-    I const* ids;
+    std::int64_t const* ids;
 
     ROWAN_HD TargetLabel operator()(std::size_t k, std::size_t first) const {
         if (k == first) return TargetLabel::positive;
@@ -63402,9 +63417,10 @@ struct FirstIsPositive {
 };
 
 /// errors   as negative_sampling
-template <class T, class I>
-TargetGroups<T, I> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, Tensor<I> const& ids) {
-    auto groups = row_groups<I>(exec, x, w);
+template <class T>
+TargetGroups<T> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
+                               Tensor<std::int64_t> const& ids) {
+    auto groups = row_groups(exec, x, w);
     check_rank("ids", ids, 2);
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
@@ -63423,8 +63439,9 @@ struct detail::function_of<negative_sampling_op> {
     template <class T, id_type I>
     static std::tuple<Tensor<T>, Tensor<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
                                                 Tensor<I> const& ids, LossOptions const& options) {
-        auto const groups = sampled_groups(exec, x, w, ids);
-        return target_losses(exec, groups, x.value().shape(0), FirstIsPositive<I>{ids.data()}, options);
+        auto const all = ids_of_64_bits(ids);
+        auto const groups = sampled_groups(exec, x, w, all);
+        return target_losses(exec, groups, x.value().shape(0), FirstIsPositive{all.data()}, options);
     }
 };
 
@@ -63434,9 +63451,10 @@ struct detail::function_of<detail::backward_of<negative_sampling_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>> run(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
                                                       Tensor<I> const& ids, Tensor<T> const& saved,
                                                       Tensor<T> const& out_grad, LossOptions const& options) {
-        auto const groups = sampled_groups(exec, x, w, ids);
-        auto [x_grad, rows] = target_gradients(exec, groups, x, w, ids.size(), saved, out_grad, options);
-        return {std::move(x_grad), lookup_table_grad(exec, ids.reshaped({ids.size()}), std::move(rows), height_of(w))};
+        auto const all = ids_of_64_bits(ids);
+        auto const groups = sampled_groups(exec, x, w, all);
+        auto [x_grad, rows] = target_gradients(exec, groups, x, w, all.size(), saved, out_grad, options);
+        return {std::move(x_grad), lookup_table_grad(exec, all.reshaped({all.size()}), std::move(rows), height_of(w))};
     }
 };
 
@@ -63845,7 +63863,7 @@ struct detail::function_of<sampled_softmax_op> {
                                                 Tensor<T> const& b, Tensor<I> const& label, Tensor<J> const& ids,
                                                 Tensor<T> const& label_count, Tensor<T> const& sampled_count,
                                                 SampledSoftmaxOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         auto const scores =
             sampled.scores(label_count, sampled_count, {options.subtract_log_counts, options.remove_hits});
         return with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
@@ -63860,7 +63878,7 @@ struct detail::function_of<detail::backward_of<sampled_softmax_op>> {
     static std::tuple<Tensor<T>, SelectedRows<T>, SelectedRows<T>> run(
         Cpu const& exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b, Tensor<I> const& label,
         Tensor<J> const& ids, Tensor<T> const& saved, Tensor<T> const& out_grad, SampledSoftmaxOptions const& options) {
-        SampledScores<T, I, J> const sampled(exec, x, w, b, label, ids);
+        SampledScores<T> const sampled(exec, x, w, b, ids_of_64_bits(label), ids_of_64_bits(ids));
         sampled.check_saved(saved);
         return sampled.gradients(with_score_labels<T>(exec, sampled.of, [&](auto const& of_scores) {
             return cross_entropy_grad(exec, saved, of_scores, out_grad, {.reduction = options.reduction});
@@ -68189,9 +68207,9 @@ struct FirstChildIsPositive {
 
 /// errors   as hierarchical_softmax
 template <class T>
-TargetGroups<T, std::int64_t> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w,
-                                          HuffmanTree const& tree, Ids<> const& label) {
-    auto groups = row_groups<std::int64_t>(exec, x, w);
+TargetGroups<T> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> const& w, HuffmanTree const& tree,
+                            Ids<> const& label) {
+    auto groups = row_groups(exec, x, w);
     if (height_of(w) != tree.nodes())
         throw ShapeError("w.shape(0)", std::to_string(w.shape(0)),
                          std::to_string(tree.nodes()) + ", the nodes of the tree");
