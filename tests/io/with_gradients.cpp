@@ -87,8 +87,8 @@ TEST_CASE("with_gradients: a net that was read is trained as the one that was bu
 #ifdef ROWAN_COMPILED
         CHECK(trained(plain, first) == want);
 #else
-        CHECK_THROWS_WITH(trained(plain, first), "operator fc was read from a program without its gradient. To train a net that was read, give from_program or load_model "
-                                                 "the list with_gradients<forward_ops>, or another with_gradients<...>");
+        CHECK_THROWS_WITH(trained(plain, first), "operator fc was made without its gradient: give from_program, load_model or make_operator the list "
+                                                 "with_gradients<forward_ops>, or another with_gradients<...>");
 #endif
         CHECK(to_program<few_ops>(*plain) == program);
     }

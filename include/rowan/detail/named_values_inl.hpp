@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t hash_of(std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
     std::uint64_t hash = bytes.size();
     while (!bytes.empty()) {
         std::uint64_t word = 0;
@@ -24,21 +24,21 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t hash_of(std::span<std::byte const>
     return static_cast<std::int64_t>(hash);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::string_view value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
     for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, double value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, double value) {
     std::array<char, 32> digits{};
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     add(name, std::string_view(digits.data(), end));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, bool value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, bool value) {
     add(name, std::string_view(value ? "true" : "false"));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::int64_t value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::int64_t value) {
     add(name, std::string_view(std::to_string(value)));
 }
 
@@ -51,14 +51,14 @@ ROWAN_IF_CALLED inline std::pair<std::string_view, std::string_view> next_value(
     return {line.substr(0, tab), line.substr(tab + 1)};
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, NamedValues const& values) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& values) {
     for (std::string_view rest = values.text_; !rest.empty();) {
         auto const [inner, value] = next_value(rest);
         add(std::string(name).append(inner), value);
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t NamedValues::hash() const {
+ROWAN_CALLED_FUNCTION std::int64_t NamedValues::hash() const {
     return hash_of(std::as_bytes(std::span(text_)));
 }
 
@@ -72,7 +72,7 @@ ROWAN_IF_CALLED inline std::string_view value_of(std::string_view text, std::str
     return missing_value;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Difference first_difference(std::string_view first, std::string_view other) {
+ROWAN_CALLED_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
     for (auto a = first, b = other; !a.empty() || !b.empty();) {
         bool const a_ends = a.empty(), b_ends = b.empty();
         auto const [name, value] = next_value(a);

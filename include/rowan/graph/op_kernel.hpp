@@ -379,9 +379,8 @@ GradientRules op_kernel::gradient() const {
     if (only_forward)
         throw GraphError(std::string("operator ")
                              .append(name)
-                             .append(" was read from a program without its gradient. To train a net that was read, give "
-                                     "from_program or load_model the list with_gradients<forward_ops>, or another "
-                                     "with_gradients<...>"));
+                             .append(" was made without its gradient: give from_program, load_model or make_operator the list "
+                                     "with_gradients<forward_ops>, or another with_gradients<...>"));
     if (compiled_rules)
         throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;

@@ -15,19 +15,19 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ROWAN_RARE GgufReader::GgufReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
+ROWAN_FUNCTION GgufReader::GgufReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
     static_cast<void>(thread_count(exec));
     BufferedReader in(file);
     header = GgufHeader(in);
 }
 
-ROWAN_FUNCTION ROWAN_RARE GgufHeader::Record const& GgufReader::record(std::string_view name) const {
+ROWAN_FUNCTION GgufHeader::Record const& GgufReader::record(std::string_view name) const {
     auto const* const r = header.find(name);
     if (r == nullptr) throw Error(file.path() + " has no tensor \"" + std::string(name) + "\"");
     return *r;
 }
 
-ROWAN_FUNCTION ROWAN_RARE GgufHeader::Pair const& GgufReader::pair(std::string_view key, char const* expected,
+ROWAN_FUNCTION GgufHeader::Pair const& GgufReader::pair(std::string_view key, char const* expected,
                                                                    bool (*is)(GgufKind)) const {
     auto const* const p = header.find_pair(key);
     if (p == nullptr) throw Error(file.path() + " has no key \"" + std::string(key) + "\"");
@@ -35,7 +35,7 @@ ROWAN_FUNCTION ROWAN_RARE GgufHeader::Pair const& GgufReader::pair(std::string_v
     return *p;
 }
 
-ROWAN_FUNCTION ROWAN_RARE void GgufReader::check_type(GgufHeader::Record const& r, std::string_view wanted,
+ROWAN_FUNCTION void GgufReader::check_type(GgufHeader::Record const& r, std::string_view wanted,
                                                       std::string_view other) const {
     auto const type = gguf_types[r.type].name;
     if (type == wanted || type == other) return;
@@ -43,16 +43,16 @@ ROWAN_FUNCTION ROWAN_RARE void GgufReader::check_type(GgufHeader::Record const& 
                     std::string(wanted) + (other.empty() ? "" : " or ") + std::string(other));
 }
 
-ROWAN_FUNCTION ROWAN_RARE Tensor<float>::shape_type GgufReader::shape(GgufHeader::Record const& r) const {
+ROWAN_FUNCTION Tensor<float>::shape_type GgufReader::shape(GgufHeader::Record const& r) const {
     auto const dims = header.shape(r);
     return {dims.begin(), dims.end()};
 }
 
-ROWAN_FUNCTION ROWAN_RARE void GgufReader::read(GgufHeader::Record const& r, std::span<std::byte> to) const {
+ROWAN_FUNCTION void GgufReader::read(GgufHeader::Record const& r, std::span<std::byte> to) const {
     read_parts(exec, file, r.offset, to);
 }
 
-ROWAN_FUNCTION ROWAN_RARE void GgufReader::dequantize(GgufHeader::Record const& r, float* to) const {
+ROWAN_FUNCTION void GgufReader::dequantize(GgufHeader::Record const& r, float* to) const {
     constexpr std::size_t elements = 32, bytes = 34, grain = 1024;
     std::size_t const blocks = static_cast<std::size_t>(r.bytes) / bytes;
     parallel_for(exec, blocks, grain, [&](std::size_t begin, std::size_t end) {
@@ -72,12 +72,12 @@ ROWAN_FUNCTION ROWAN_RARE void GgufReader::dequantize(GgufHeader::Record const& 
     });
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::string GgufReader::text(std::string_view key) const {
+ROWAN_FUNCTION std::string GgufReader::text(std::string_view key) const {
     auto const& p = pair(key, "string", [](GgufKind k) { return k == GgufKind::string; });
     return std::string(header.view({p.key.at + p.key.size, p.bits}));
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::int64_t GgufReader::integer(std::string_view key) const {
+ROWAN_FUNCTION std::int64_t GgufReader::integer(std::string_view key) const {
     auto const& p = pair(key, "an integer",
                          [](GgufKind k) { return k < GgufKind::f32 || k == GgufKind::u64 || k == GgufKind::i64; });
     switch (p.kind) {
@@ -97,13 +97,13 @@ ROWAN_FUNCTION ROWAN_RARE std::int64_t GgufReader::integer(std::string_view key)
     return static_cast<std::int64_t>(p.bits);
 }
 
-ROWAN_FUNCTION ROWAN_RARE double GgufReader::number(std::string_view key) const {
+ROWAN_FUNCTION double GgufReader::number(std::string_view key) const {
     auto const& p = pair(key, "f32 or f64", [](GgufKind k) { return k == GgufKind::f32 || k == GgufKind::f64; });
     if (p.kind == GgufKind::f64) return std::bit_cast<double>(p.bits);
     return double{std::bit_cast<float>(static_cast<std::uint32_t>(p.bits))};
 }
 
-ROWAN_FUNCTION ROWAN_RARE bool GgufReader::boolean(std::string_view key) const {
+ROWAN_FUNCTION bool GgufReader::boolean(std::string_view key) const {
     return pair(key, "bool", [](GgufKind k) { return k == GgufKind::boolean; }).bits != 0;
 }
 
@@ -111,27 +111,27 @@ ROWAN_FUNCTION ROWAN_RARE bool GgufReader::boolean(std::string_view key) const {
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<std::string> GgufFile::names() const {
+ROWAN_FUNCTION std::vector<std::string> GgufFile::names() const {
     std::vector<std::string> names;
     names.reserve(size());
     for (auto const& r : state_->header.records()) names.emplace_back(state_->header.view(r.name));
     return names;
 }
 
-ROWAN_FUNCTION ROWAN_RARE GgufEntry GgufFile::entry(std::string_view name) const {
+ROWAN_FUNCTION GgufEntry GgufFile::entry(std::string_view name) const {
     auto const& r = state_->record(name);
     auto const& type = detail::gguf_types[r.type];
     return {std::string(name), type.number, std::string(type.name), state_->header.shape(r), r.offset, r.bytes};
 }
 
-ROWAN_FUNCTION ROWAN_RARE Tensor<std::uint8_t> GgufFile::load_bytes(std::string_view name) const {
+ROWAN_FUNCTION Tensor<std::uint8_t> GgufFile::load_bytes(std::string_view name) const {
     auto const& r = state_->record(name);
     auto bytes = Tensor<std::uint8_t>::from_shape({static_cast<std::size_t>(r.bytes)});
     state_->read(r, std::as_writable_bytes(std::span(bytes.data(), bytes.size())));
     return bytes;
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<std::string> GgufFile::metadata_keys() const {
+ROWAN_FUNCTION std::vector<std::string> GgufFile::metadata_keys() const {
     std::vector<std::string> keys;
     keys.reserve(state_->header.pairs().size());
     for (auto const& p : state_->header.pairs()) keys.emplace_back(state_->header.view(p.key));

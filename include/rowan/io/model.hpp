@@ -42,7 +42,7 @@ LoadedNet load_net(Device const& exec, std::string const& path, LoadOptions cons
 
 /// As load_parameters, see model_parts.hpp.
 template <class... T>
-Parameters load_values(std::string const& path, LoadOptions const& options);
+Parameters loaded_parameters(std::string const& path, LoadOptions const& options);
 
 }  // namespace detail
 
@@ -134,7 +134,11 @@ void save_parameters(Parameters const& parameters, std::string const& path);
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
     detail::check_loads_values<T...>();
-    return detail::load_values<T...>(path, options);
+    if constexpr (detail::are_loaded_types<T...>) {
+        return detail::loaded_parameters<>(path, options);
+    } else {
+        return detail::loaded_parameters<T...>(path, options);
+    }
 }
 
 ROWAN_TEMPLATE(LoadedModel<float> load_model<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&))

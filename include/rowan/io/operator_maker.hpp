@@ -205,7 +205,7 @@ namespace rowan::inline v0 {
 /// variables that the operator reads, and its results are named when the net is.
 ///     Operator& op = make_operator<forward_ops, Cpu, float>(scope, {.type = "fc"}, {&x, &w, &b});
 /// The kernels of all operators of `Ops` for elements of T... and for integers become part of the calling program: if it is
-/// header-only, without their gradients, unless `Ops` is a with_gradients.
+/// header-only, without their gradients, so that append_gradients throws, unless `Ops` is a with_gradients.
 /// requires   none of `inputs` is null
 /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
 ///          inputs; otherwise the errors of its infer for inputs that do not fit

@@ -15,25 +15,25 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ROWAN_RARE SafetensorsReader::SafetensorsReader(Cpu e, std::string path)
+ROWAN_FUNCTION SafetensorsReader::SafetensorsReader(Cpu e, std::string path)
     : exec(e), file(std::move(path)) {
     static_cast<void>(thread_count(exec));
     FileReader in(file);
     header = read_safetensors_header(in);
 }
 
-ROWAN_FUNCTION ROWAN_RARE SafetensorsHeader::Record const& SafetensorsReader::record(std::string_view name) const {
+ROWAN_FUNCTION SafetensorsHeader::Record const& SafetensorsReader::record(std::string_view name) const {
     auto const* const r = header.find(name);
     if (r == nullptr) throw Error(file.path() + " has no tensor \"" + std::string(name) + "\"");
     return *r;
 }
 
-ROWAN_FUNCTION ROWAN_RARE SafetensorsEntry SafetensorsReader::entry(SafetensorsHeader::Record const& r) const {
+ROWAN_FUNCTION SafetensorsEntry SafetensorsReader::entry(SafetensorsHeader::Record const& r) const {
     return {std::string(header.name(r)), std::string(safetensors_types[r.type].name), header.shape(r), offset(r),
             r.end - r.begin};
 }
 
-ROWAN_FUNCTION ROWAN_RARE Tensor<float>::shape_type SafetensorsReader::shape(SafetensorsHeader::Record const& r,
+ROWAN_FUNCTION Tensor<float>::shape_type SafetensorsReader::shape(SafetensorsHeader::Record const& r,
                                                                              std::string_view wanted,
                                                                              std::size_t bytes) const {
     auto dims = header.shape(r);
@@ -51,7 +51,7 @@ ROWAN_FUNCTION ROWAN_RARE Tensor<float>::shape_type SafetensorsReader::shape(Saf
     return {dims.begin(), dims.end()};
 }
 
-ROWAN_FUNCTION ROWAN_RARE void SafetensorsReader::read(SafetensorsHeader::Record const& r, std::uint64_t begin,
+ROWAN_FUNCTION void SafetensorsReader::read(SafetensorsHeader::Record const& r, std::uint64_t begin,
                                                        std::span<std::byte> to) const {
     read_parts(exec, file, offset(r) + begin, to);
     if (safetensors_types[r.type].name != "BOOL") return;
@@ -62,7 +62,7 @@ ROWAN_FUNCTION ROWAN_RARE void SafetensorsReader::read(SafetensorsHeader::Record
         "has the truth value " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
 }
 
-ROWAN_FUNCTION ROWAN_RARE void SafetensorsReader::read_rows(SafetensorsHeader::Record const& r, Ids<> const& ids,
+ROWAN_FUNCTION void SafetensorsReader::read_rows(SafetensorsHeader::Record const& r, Ids<> const& ids,
                                                             std::size_t bytes, std::byte* to) const {
     if (bytes == 0) return;
     Buffer<std::size_t> order(ids.size()), firsts;  // positions in ids, by row; those where a row occurs first
@@ -90,14 +90,14 @@ ROWAN_FUNCTION ROWAN_RARE void SafetensorsReader::read_rows(SafetensorsHeader::R
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<std::string> SafetensorsFile::names() const {
+ROWAN_FUNCTION std::vector<std::string> SafetensorsFile::names() const {
     std::vector<std::string> names;
     names.reserve(size());
     for (Record const& r : state_->header.records()) names.emplace_back(state_->header.name(r));
     return names;
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::map<std::string, std::string> SafetensorsFile::metadata() const {
+ROWAN_FUNCTION std::map<std::string, std::string> SafetensorsFile::metadata() const {
     auto const& header = state_->header;
     std::map<std::string, std::string> all;
     for (auto const& [key, value] : header.metadata())
@@ -105,7 +105,7 @@ ROWAN_FUNCTION ROWAN_RARE std::map<std::string, std::string> SafetensorsFile::me
     return all;
 }
 
-ROWAN_FUNCTION ROWAN_RARE Tensor<std::uint8_t> SafetensorsFile::load_bytes(std::string_view name) const {
+ROWAN_FUNCTION Tensor<std::uint8_t> SafetensorsFile::load_bytes(std::string_view name) const {
     Record const& r = state_->record(name);
     auto bytes = Tensor<std::uint8_t>::from_shape({static_cast<std::size_t>(r.end - r.begin)});
     detail::read_parts(state_->exec, state_->file, state_->offset(r),

@@ -25,7 +25,7 @@ template <class... T>
 layer::TrainCheckpoint train_checkpoint(TrainCheckpointOptions options) {
     detail::TrainingFiles const files(options);
     auto const load_from = [](std::string const& path) {
-        return detail::naming_file(path, [&] { return detail::load_values<T...>(path, {}); });
+        return detail::naming_file(path, [&] { return detail::loaded_parameters<T...>(path, {}); });
     };
     return {.every = options.every,
             .save =

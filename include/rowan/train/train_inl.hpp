@@ -109,7 +109,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     options_.checkpoint.save(cost_, all);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
     auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;

@@ -30,19 +30,19 @@ ROWAN_IF_CALLED inline std::string ranks_text(std::span<int const> ranks) {
     return text;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::string time_text(std::chrono::steady_clock::duration time) {
+ROWAN_CALLED_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
     auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     return ms < 1000 ? std::to_string(ms).append(" ms") : std::to_string(ms / 1000).append(" s");
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::string late_text(std::span<int const> late, std::string_view what,
+ROWAN_CALLED_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
                                                        std::chrono::steady_clock::duration waited) {
     std::string text = late.empty() ? std::string("all ranks wait in ") : ranks_text(late);
     if (!late.empty()) text.append(late.size() == 1 ? " has not come to " : " have not come to ");
     return text.append(what).append(" for ").append(time_text(waited));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void print_wait(std::string_view text, std::span<std::string const> in) {
+ROWAN_CALLED_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
     std::map<std::string_view, std::vector<int>> ranks;
     for (std::size_t r = 0; r < in.size(); ++r) {
         if (!in[r].empty()) ranks[in[r]].push_back(static_cast<int>(r));
@@ -71,19 +71,19 @@ struct RankWatch::Wait {
     }
 };
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RankWatch::RankWatch(int rank, int size)
+ROWAN_CALLED_FUNCTION RankWatch::RankWatch(int rank, int size)
     : rank_(rank), in_(static_cast<std::size_t>(size)), asked_(in_.size()) {}
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
+ROWAN_CALLED_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
     std::scoped_lock const lock(mutex_);
     expected_.set(what, patience);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::check() const {
+ROWAN_CALLED_FUNCTION void RankWatch::check() const {
     if (has_ended_) throw RemoteError(*ended_);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
+ROWAN_CALLED_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
                                                       std::span<int const> members, bool throws) {
     using std::chrono::milliseconds;
     auto const began = Clock::now();
@@ -102,7 +102,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::wait(std::function<bool()> cons
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::look(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
     std::scoped_lock const lock(mutex_);
     auto const what = expected_.text(wait.call);
     read_notes(what);
@@ -121,7 +121,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::look(Wait& wait, Clock::time_po
     abort(ended_->what());
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::read_notes(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::read_notes(std::string_view what) {
     RankNote note, mine;
     mine.kind = RankNote::answers;
     what.copy(mine.text.data(), mine.text.size() - 1);
@@ -139,7 +139,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::read_notes(std::string_view wha
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::ask(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::ask(std::string_view what) {
     RankNote note;
     what.copy(note.text.data(), note.text.size() - 1);
     silent_ = false;
@@ -152,7 +152,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::ask(std::string_view what) {
     in_[static_cast<std::size_t>(rank_)] = what;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::judge(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
     auto const waits = [&](int r) { return !in_[static_cast<std::size_t>(r)].empty(); };
     auto const late = late_ranks(wait.members, static_cast<int>(in_.size()), waits);
     auto const text = late_text(late, expected_.text(wait.call), now - wait.began);

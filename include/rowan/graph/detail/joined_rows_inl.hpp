@@ -71,11 +71,12 @@ ROWAN_CALLED_FUNCTION detail::RowBlocks Value::blocks_of(AnyExec exec, std::span
     if (values.empty()) throw ShapeError("values", "0", "at least 1");
     Base const& first = values[0]->held();
     detail::RowBlocks rows("rows of the values", values.size());
-    for (Value const* const v : values) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        Value const* const v = values[k];
         if (v->empty() || (v->held().type != first.type && !detail::same_name(*v->held().type, *first.type)))
             throw TypeError("the value", v->kind(), first.name());
         Rows const x = v->held().tensor(exec);
-        rows.add("value", x.shape, x.data);
+        rows.add(detail::element_name("values", k), x.shape, x.data);
     }
     return rows;
 }
@@ -86,9 +87,10 @@ ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> 
     Lod lod;
     if (std::size_t const levels = first.lod().levels(); levels != 0) {
         std::vector<Lod> lods;
-        for (Value const* const v : values) {
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            Value const* const v = values[k];
             if (v->lod().levels() != levels)
-                throw ShapeError("value.lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
+                throw ShapeError(detail::element_name("values", k) + ".lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
             v->lod().check_rows(v->rows());
             lods.push_back(v->lod());
         }

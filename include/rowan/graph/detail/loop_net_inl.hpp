@@ -22,8 +22,8 @@ struct LoopNet::Numbers {
     std::size_t forward = 0;  // of those that are not of the backward pass
 };
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::forward_places() const { return numbers_->forward; }
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::backward_places() const {
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::forward_places() const { return numbers_->forward; }
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::backward_places() const {
     return numbers_->all.size() - numbers_->forward;
 }
 
@@ -77,7 +77,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, numbers_->outer.at(&v)};
     std::size_t const n = numbers_->all.at(&v);
     return n < numbers_->forward ? Place{Place::forward, n} : Place{Place::backward, n - numbers_->forward};

@@ -95,7 +95,7 @@ struct UntypedMembers {
     }
 };
 
-/// Those that do.
+/// The members of an op_kernel that depend on the element types, too.
 template <class Op, class D, class... T>
 struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;

@@ -127,7 +127,7 @@ template <class... T>
 struct CanLoadValues {};
 
 template <class... T>
-Parameters load_values(std::string const& path, LoadOptions const& options) {
+Parameters loaded_parameters(std::string const& path, LoadOptions const& options) {
     CheckpointFile const file(path);
     expect_whole(file);
     Parameters parameters;
@@ -138,7 +138,7 @@ Parameters load_values(std::string const& path, LoadOptions const& options) {
     return parameters;
 }
 
-ROWAN_TEMPLATE(Parameters load_values<>(std::string const&, LoadOptions const&))
+ROWAN_TEMPLATE(Parameters loaded_parameters<>(std::string const&, LoadOptions const&))
 
 }  // namespace rowan::inline v0::detail
 

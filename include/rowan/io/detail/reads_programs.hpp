@@ -38,10 +38,14 @@ constexpr void check_writes_programs() {
 template <class... T>
 struct CanLoadValues;
 
+/// Whether these are types of which values are always loaded.
+template <class... T>
+inline constexpr bool are_loaded_types = ((std::is_same_v<T, float> || std::is_same_v<T, double>)&&...);
+
 template <class... T>
 constexpr void check_loads_values() {
     static_assert(
-        sizeof...(T) == 0 || requires { CanLoadValues<T...>{}; },
+        are_loaded_types<T...> || requires { CanLoadValues<T...>{}; },
         "rowan: the compiled library loads values of float and of double. For others, #include "
         "<rowan/own_operator.hpp>");
 }

@@ -15,21 +15,21 @@ std::span<std::byte const> bytes_before_sum(X const& x) {
     return std::as_bytes(std::span(&x, 1)).first(sizeof x - sizeof x.sum);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE bool TableGeneration::valid() const {
+ROWAN_CALLED_FUNCTION bool TableGeneration::valid() const {
     return number != 0 && sum == crc32c(bytes_before_sum(*this));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE TableGeneration TableGeneration::of(std::uint64_t number) {
+ROWAN_CALLED_FUNCTION TableGeneration TableGeneration::of(std::uint64_t number) {
     TableGeneration generation{number};
     if (number != 0) generation.sum = crc32c(bytes_before_sum(generation));
     return generation;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::uint32_t TableRecord::sum_with(std::span<std::byte const> bytes) const {
+ROWAN_CALLED_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte const> bytes) const {
     return crc32c(bytes, crc32c(bytes_before_sum(*this)));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows,
+ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows,
                                                           std::vector<TableState> all)
     : id(number), height(rows), parts(std::move(all)) {
     if (parts.size() > 1 + most_table_states) {
@@ -64,7 +64,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE TableLayout::TableLayout(std::uint64_t number, 
     }
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<std::byte> TableLayout::header() const {
+ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
     std::vector<std::byte> bytes(table_page);
     auto const put = [&](void const* from, std::size_t n) {
         auto const* const first = static_cast<std::byte const*>(from);
@@ -94,7 +94,7 @@ ROWAN_FUNCTION ROWAN_RARE std::vector<std::byte> TableLayout::header() const {
     return bytes;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE TableLayout TableLayout::parse(std::string const& path,
+ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path,
                                                                 std::span<std::byte const> file) {
     ByteReader in(file);
     TableHeader head;

@@ -28,7 +28,7 @@ struct BroadcastRows {
 template <std::size_t n>
 struct BroadcastShapes {
     std::size_t rank;
-    std::size_t dims[n][8], result[8];
+    std::size_t dims[n][max_tensor_rank], result[max_tensor_rank];
 };
 
 template <std::size_t n>

@@ -20,7 +20,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ROWAN_RARE bool has_floats(Variable const& v) {
+ROWAN_FUNCTION bool has_floats(Variable const& v) {
     auto const type = v.spec().dtype;
     return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
            type == dtype<float16>::wire;
@@ -34,7 +34,7 @@ std::vector<double> as_doubles(std::span<std::byte const> bytes) {
     return all;
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<double> floats_of(Value const& x) {
+ROWAN_FUNCTION std::vector<double> floats_of(Value const& x) {
     Value host = x.on_host();
     auto const elements = host.elements();
     if (elements.dtype == dtype<double>::wire) return as_doubles<double>(elements.bytes);
@@ -45,7 +45,7 @@ ROWAN_FUNCTION ROWAN_RARE std::vector<double> floats_of(Value const& x) {
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
 ROWAN_IF_CALLED double sum_of_weights(Value const& labels, CrossEntropyOptions const& o);
-ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
     std::vector<std::int64_t> numbers;
     Value const host = labels.on_host();
     visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
@@ -71,7 +71,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_weights(Value const& labels, Cros
 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
 ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
-ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
+ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
                                                     Variable const* weights) {
     std::vector<double> of_rows;
     if (weights != nullptr) of_rows = floats_of(weights->value());
@@ -117,7 +117,7 @@ ROWAN_CALLED_FUNCTION double CostDivisor::rounding() const {
     return all;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* rows_variable(Variable& cost) {
+ROWAN_CALLED_FUNCTION Variable* rows_variable(Variable& cost) {
     std::vector<Variable*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -134,13 +134,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* rows_variable(Variable& cost) {
     return nullptr;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Counted counted_rows(Variable& v) {
+ROWAN_CALLED_FUNCTION Counted counted_rows(Variable& v) {
     auto const& dims = v.spec().dims;
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<Counted> rows_of_input(Operator const& op) {
+ROWAN_CALLED_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
     bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
     if (!known) return counted_rows(x);
@@ -148,7 +148,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<Counted> rows_of_input(Operator c
     return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> CostWeight::reads() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
         for (Counted const& factor : d.factors) {

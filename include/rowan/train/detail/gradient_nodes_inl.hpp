@@ -33,13 +33,13 @@ Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& no
     return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+ROWAN_CALLED_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     Tensor<std::int64_t>::shape_type shape;
     for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
     return shape;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+ROWAN_CALLED_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
                                                          PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
@@ -56,15 +56,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientNodes::add(Cpu exec, std::optional
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
     return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
     return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::no_elements() const {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -72,7 +72,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::no_elements() const 
     return none;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::no_rows() const {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);
@@ -81,13 +81,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::no_rows() const {
     return none;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum,
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum,
                                                                double divisor) const {
     sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum,
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum,
                                                                double divisor) const {
     sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));

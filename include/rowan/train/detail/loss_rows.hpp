@@ -17,7 +17,7 @@ namespace rowan::inline v0::detail {
 class LossRows {
 public:
     /// Of a net with these operators, in this order.
-    /// cost     one pass over the net
+    /// cost     one pass over the net, and one over `order` for each loss
     ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
 
     /// Begins a run: counts the rows of variables that no operator writes.

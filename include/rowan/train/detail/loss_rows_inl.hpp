@@ -18,8 +18,8 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
     auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
     auto const add = [&](Variable const& v, bool weighs) {
         Operator const* const writer = writer_of(v);
-        auto const at = std::ranges::find(order, writer);
-        std::size_t const ready = writer == nullptr ? 0 : static_cast<std::size_t>(at - order.begin()) + 1;
+        std::size_t ready = 0;
+        if (writer != nullptr) ready = static_cast<std::size_t>(std::ranges::find(order, writer) - order.begin()) + 1;
         all_.insert(std::ranges::upper_bound(all_, ready, {}, &Reduced::ready), {&v, writer, ready, weighs});
     };
     for (std::size_t i = 0; i < found.size(); ++i) {
