@@ -116,7 +116,11 @@
 ///
 /// After them, ROWAN_RARE marks what runs once for a net, a file or an error: the compiler makes its code small, which
 /// takes less time.
+#ifdef __CUDACC__  // nvcc warns of attributes of a template that was declared before
+#define ROWAN_RARE
+#else
 #define ROWAN_RARE __attribute__((cold))
+#endif
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
@@ -4635,7 +4639,7 @@ ROWAN_IF_CALLED Difference first_difference(std::string_view first, std::string_
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t hash_of(std::span<std::byte const> bytes) {
+ROWAN_CALLED_FUNCTION std::int64_t hash_of(std::span<std::byte const> bytes) {
     std::uint64_t hash = bytes.size();
     while (!bytes.empty()) {
         std::uint64_t word = 0;
@@ -4648,21 +4652,21 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t hash_of(std::span<std::byte const>
     return static_cast<std::int64_t>(hash);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::string_view value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::string_view value) {
     for (auto const part : {name, std::string_view("\t"), value, std::string_view("\n")}) text_.append(part);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, double value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, double value) {
     std::array<char, 32> digits{};
     auto const end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
     add(name, std::string_view(digits.data(), end));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, bool value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, bool value) {
     add(name, std::string_view(value ? "true" : "false"));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, std::int64_t value) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, std::int64_t value) {
     add(name, std::string_view(std::to_string(value)));
 }
 
@@ -4675,14 +4679,14 @@ ROWAN_IF_CALLED inline std::pair<std::string_view, std::string_view> next_value(
     return {line.substr(0, tab), line.substr(tab + 1)};
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void NamedValues::add(std::string_view name, NamedValues const& values) {
+ROWAN_CALLED_FUNCTION void NamedValues::add(std::string_view name, NamedValues const& values) {
     for (std::string_view rest = values.text_; !rest.empty();) {
         auto const [inner, value] = next_value(rest);
         add(std::string(name).append(inner), value);
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::int64_t NamedValues::hash() const {
+ROWAN_CALLED_FUNCTION std::int64_t NamedValues::hash() const {
     return hash_of(std::as_bytes(std::span(text_)));
 }
 
@@ -4696,7 +4700,7 @@ ROWAN_IF_CALLED inline std::string_view value_of(std::string_view text, std::str
     return missing_value;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Difference first_difference(std::string_view first, std::string_view other) {
+ROWAN_CALLED_FUNCTION Difference first_difference(std::string_view first, std::string_view other) {
     for (auto a = first, b = other; !a.empty() || !b.empty();) {
         bool const a_ends = a.empty(), b_ends = b.empty();
         auto const [name, value] = next_value(a);
@@ -10615,11 +10619,12 @@ ROWAN_CALLED_FUNCTION detail::RowBlocks Value::blocks_of(AnyExec exec, std::span
     if (values.empty()) throw ShapeError("values", "0", "at least 1");
     Base const& first = values[0]->held();
     detail::RowBlocks rows("rows of the values", values.size());
-    for (Value const* const v : values) {
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        Value const* const v = values[k];
         if (v->empty() || (v->held().type != first.type && !detail::same_name(*v->held().type, *first.type)))
             throw TypeError("the value", v->kind(), first.name());
         Rows const x = v->held().tensor(exec);
-        rows.add("value", x.shape, x.data);
+        rows.add(detail::element_name("values", k), x.shape, x.data);
     }
     return rows;
 }
@@ -10630,9 +10635,10 @@ ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> 
     Lod lod;
     if (std::size_t const levels = first.lod().levels(); levels != 0) {
         std::vector<Lod> lods;
-        for (Value const* const v : values) {
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            Value const* const v = values[k];
             if (v->lod().levels() != levels)
-                throw ShapeError("value.lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
+                throw ShapeError(detail::element_name("values", k) + ".lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
             v->lod().check_rows(v->rows());
             lods.push_back(v->lod());
         }
@@ -15576,9 +15582,8 @@ GradientRules op_kernel::gradient() const {
     if (only_forward)
         throw GraphError(std::string("operator ")
                              .append(name)
-                             .append(" was read from a program without its gradient. To train a net that was read, give "
-                                     "from_program or load_model the list with_gradients<forward_ops>, or another "
-                                     "with_gradients<...>"));
+                             .append(" was made without its gradient: give from_program, load_model or make_operator the list "
+                                     "with_gradients<forward_ops>, or another with_gradients<...>"));
     if (compiled_rules)
         throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
     return rules == nullptr ? GradientRules{} : *rules;
@@ -16800,7 +16805,7 @@ struct UntypedMembers {
     }
 };
 
-/// Those that do.
+/// The members of an op_kernel that depend on the element types, too.
 template <class Op, class D, class... T>
 struct KernelMaker {
     static constexpr bool variadic = is_variadic<Op, D, T...>;
@@ -26603,19 +26608,19 @@ ROWAN_IF_CALLED inline std::string ranks_text(std::span<int const> ranks) {
     return text;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::string time_text(std::chrono::steady_clock::duration time) {
+ROWAN_CALLED_FUNCTION std::string time_text(std::chrono::steady_clock::duration time) {
     auto const ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
     return ms < 1000 ? std::to_string(ms).append(" ms") : std::to_string(ms / 1000).append(" s");
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::string late_text(std::span<int const> late, std::string_view what,
+ROWAN_CALLED_FUNCTION std::string late_text(std::span<int const> late, std::string_view what,
                                                        std::chrono::steady_clock::duration waited) {
     std::string text = late.empty() ? std::string("all ranks wait in ") : ranks_text(late);
     if (!late.empty()) text.append(late.size() == 1 ? " has not come to " : " have not come to ");
     return text.append(what).append(" for ").append(time_text(waited));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void print_wait(std::string_view text, std::span<std::string const> in) {
+ROWAN_CALLED_FUNCTION void print_wait(std::string_view text, std::span<std::string const> in) {
     std::map<std::string_view, std::vector<int>> ranks;
     for (std::size_t r = 0; r < in.size(); ++r) {
         if (!in[r].empty()) ranks[in[r]].push_back(static_cast<int>(r));
@@ -26644,19 +26649,19 @@ struct RankWatch::Wait {
     }
 };
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RankWatch::RankWatch(int rank, int size)
+ROWAN_CALLED_FUNCTION RankWatch::RankWatch(int rank, int size)
     : rank_(rank), in_(static_cast<std::size_t>(size)), asked_(in_.size()) {}
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
+ROWAN_CALLED_FUNCTION void RankWatch::expect(std::string_view what, std::chrono::milliseconds patience) {
     std::scoped_lock const lock(mutex_);
     expected_.set(what, patience);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::check() const {
+ROWAN_CALLED_FUNCTION void RankWatch::check() const {
     if (has_ended_) throw RemoteError(*ended_);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
+ROWAN_CALLED_FUNCTION void RankWatch::wait(std::function<bool()> const& done, std::string_view call,
                                                       std::span<int const> members, bool throws) {
     using std::chrono::milliseconds;
     auto const began = Clock::now();
@@ -26675,7 +26680,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::wait(std::function<bool()> cons
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::look(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::look(Wait& wait, Clock::time_point now) {
     std::scoped_lock const lock(mutex_);
     auto const what = expected_.text(wait.call);
     read_notes(what);
@@ -26694,7 +26699,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::look(Wait& wait, Clock::time_po
     abort(ended_->what());
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::read_notes(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::read_notes(std::string_view what) {
     RankNote note, mine;
     mine.kind = RankNote::answers;
     what.copy(mine.text.data(), mine.text.size() - 1);
@@ -26712,7 +26717,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::read_notes(std::string_view wha
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::ask(std::string_view what) {
+ROWAN_CALLED_FUNCTION void RankWatch::ask(std::string_view what) {
     RankNote note;
     what.copy(note.text.data(), note.text.size() - 1);
     silent_ = false;
@@ -26725,7 +26730,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::ask(std::string_view what) {
     in_[static_cast<std::size_t>(rank_)] = what;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void RankWatch::judge(Wait& wait, Clock::time_point now) {
+ROWAN_CALLED_FUNCTION void RankWatch::judge(Wait& wait, Clock::time_point now) {
     auto const waits = [&](int r) { return !in_[static_cast<std::size_t>(r)].empty(); };
     auto const late = late_ranks(wait.members, static_cast<int>(in_.size()), waits);
     auto const text = late_text(late, expected_.text(wait.call), now - wait.began);
@@ -33889,7 +33894,7 @@ namespace rowan::inline v0::detail {
 class LossRows {
 public:
     /// Of a net with these operators, in this order.
-    /// cost     one pass over the net
+    /// cost     one pass over the net, and one over `order` for each loss
     ROWAN_IF_CALLED LossRows(Variable& cost, std::span<Operator* const> order);
 
     /// Begins a run: counts the rows of variables that no operator writes.
@@ -34504,7 +34509,7 @@ constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION ROWAN_RARE bool has_floats(Variable const& v) {
+ROWAN_FUNCTION bool has_floats(Variable const& v) {
     auto const type = v.spec().dtype;
     return type == dtype<float>::wire || type == dtype<double>::wire || type == dtype<bfloat16>::wire ||
            type == dtype<float16>::wire;
@@ -34518,7 +34523,7 @@ std::vector<double> as_doubles(std::span<std::byte const> bytes) {
     return all;
 }
 
-ROWAN_FUNCTION ROWAN_RARE std::vector<double> floats_of(Value const& x) {
+ROWAN_FUNCTION std::vector<double> floats_of(Value const& x) {
     Value host = x.on_host();
     auto const elements = host.elements();
     if (elements.dtype == dtype<double>::wire) return as_doubles<double>(elements.bytes);
@@ -34529,7 +34534,7 @@ ROWAN_FUNCTION ROWAN_RARE std::vector<double> floats_of(Value const& x) {
 
 /// What a mean over these labels divides by, times a power of two that depends on the weights alone.
 ROWAN_IF_CALLED double sum_of_weights(Value const& labels, CrossEntropyOptions const& o);
-ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
+ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOptions const& o) {
     std::vector<std::int64_t> numbers;
     Value const host = labels.on_host();
     visit_ids(host, [&](auto const& ids) { numbers.assign(ids.begin(), ids.end()); });
@@ -34555,7 +34560,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_weights(Value const& labels, Cros
 
 /// The sum of the weights of the elements of labels that do not have the ignored value.
 ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
-ROWAN_CALLED_FUNCTION ROWAN_RARE double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
+ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
                                                     Variable const* weights) {
     std::vector<double> of_rows;
     if (weights != nullptr) of_rows = floats_of(weights->value());
@@ -34601,7 +34606,7 @@ ROWAN_CALLED_FUNCTION double CostDivisor::rounding() const {
     return all;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* rows_variable(Variable& cost) {
+ROWAN_CALLED_FUNCTION Variable* rows_variable(Variable& cost) {
     std::vector<Variable*> found{&cost};
     std::unordered_set<Variable const*> seen{&cost};
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -34618,13 +34623,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* rows_variable(Variable& cost) {
     return nullptr;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Counted counted_rows(Variable& v) {
+ROWAN_CALLED_FUNCTION Counted counted_rows(Variable& v) {
     auto const& dims = v.spec().dims;
     bool const alone = !dims.empty() && dims[0] == UNK && std::ranges::count(dims, UNK) == 1;
     return {&v, alone ? Counted::rows : Counted::elements};
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<Counted> rows_of_input(Operator const& op) {
+ROWAN_CALLED_FUNCTION std::optional<Counted> rows_of_input(Operator const& op) {
     Variable& x = *op.inputs[0];
     bool const known = std::ranges::count(x.spec().dims, UNK) == 0;
     if (!known) return counted_rows(x);
@@ -34632,7 +34637,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::optional<Counted> rows_of_input(Operator c
     return rows == nullptr ? std::nullopt : std::optional(Counted{rows});
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> CostWeight::reads() const {
+ROWAN_CALLED_FUNCTION std::vector<Variable*> CostWeight::reads() const {
     std::vector<Variable*> all;
     for (CostDivisor const& d : divisors_) {
         for (Counted const& factor : d.factors) {
@@ -34958,8 +34963,8 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
     auto const writer_of = [](Variable const& v) { return v.writers().empty() ? nullptr : v.writers()[0]; };
     auto const add = [&](Variable const& v, bool weighs) {
         Operator const* const writer = writer_of(v);
-        auto const at = std::ranges::find(order, writer);
-        std::size_t const ready = writer == nullptr ? 0 : static_cast<std::size_t>(at - order.begin()) + 1;
+        std::size_t ready = 0;
+        if (writer != nullptr) ready = static_cast<std::size_t>(std::ranges::find(order, writer) - order.begin()) + 1;
         all_.insert(std::ranges::upper_bound(all_, ready, {}, &Reduced::ready), {&v, writer, ready, weighs});
     };
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -35671,13 +35676,13 @@ Pieces sums_of_nodes(Cpu exec, ElementSums const& type, std::vector<Pieces>&& no
     return sum_pieces(exec, type, nodes, whole_nodes(parts.begin, parts.end, parts.total));
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
+ROWAN_CALLED_FUNCTION Tensor<std::int64_t>::shape_type GradientNodes::shape() const {
     Tensor<std::int64_t>::shape_type shape;
     for (std::int64_t const dim : like->value().spec().dims) shape.push_back(static_cast<std::size_t>(dim));
     return shape;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
+ROWAN_CALLED_FUNCTION void GradientNodes::add(Cpu exec, std::optional<double> weight, std::int64_t part,
                                                          PartRange const& parts) {
     Value const& value = gradient->value();
     if (sparse) {
@@ -35694,15 +35699,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientNodes::add(Cpu exec, std::optional
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::dense_of(Cpu exec, PartRange const& parts) {
     return dense_nodes.empty() ? no_elements() : sums_of_nodes(exec, sums.type, std::move(dense_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::sparse_of(Cpu exec, PartRange const& parts) {
     return sparse_nodes.empty() ? no_rows() : sums_of_nodes(exec, sums.type, std::move(sparse_nodes), parts);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::no_elements() const {
+ROWAN_CALLED_FUNCTION DensePieces GradientNodes::no_elements() const {
     DensePieces none;
     none.elements = 1;
     for (auto const dim : shape()) none.elements *= dim;
@@ -35710,7 +35715,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE DensePieces GradientNodes::no_elements() const 
     return none;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::no_rows() const {
+ROWAN_CALLED_FUNCTION RowPieces GradientNodes::no_rows() const {
     RowPieces none;
     none.shape = shape();
     none.height = static_cast<std::int64_t>(none.shape[0]);
@@ -35719,13 +35724,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE RowPieces GradientNodes::no_rows() const {
     return none;
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum,
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, DensePieces&& sum,
                                                                double divisor) const {
     sums.divide(exec, sum.elements, divisor, sum.bytes.data());
     return sums.dense_value(device, narrow_pieces(exec, sums.type, std::move(sum)), shape());
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum,
+ROWAN_CALLED_FUNCTION Value GradientNodes::value_of(Cpu exec, AnyExec device, RowPieces&& sum,
                                                                double divisor) const {
     sums.divide(exec, sum.rows.size() * (sum.row_bytes / sums.type.sum_bytes), divisor, sum.bytes.data());
     return sums.sparse_value(device, narrow_pieces(exec, sums.type, std::move(sum)));
@@ -37343,7 +37348,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     options_.checkpoint.save(cost_, all);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
+ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
     auto const next = static_cast<std::int64_t>(next_parts);
     auto const all = agree(ranks_, TrainCall::calls, [&](Words& words) {
         words[0] = f() ? 1 : 0;
@@ -37872,8 +37877,8 @@ struct LoopNet::Numbers {
     std::size_t forward = 0;  // of those that are not of the backward pass
 };
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::forward_places() const { return numbers_->forward; }
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::size_t LoopNet::backward_places() const {
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::forward_places() const { return numbers_->forward; }
+ROWAN_CALLED_FUNCTION std::size_t LoopNet::backward_places() const {
     return numbers_->all.size() - numbers_->forward;
 }
 
@@ -37927,7 +37932,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void LoopNet::build() {
     find_uses();
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE LoopNet::Place LoopNet::place(Variable const& v) const {
+ROWAN_CALLED_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     if (&v.scope() != scope) return {Place::outside, numbers_->outer.at(&v)};
     std::size_t const n = numbers_->all.at(&v);
     return n < numbers_->forward ? Place{Place::forward, n} : Place{Place::backward, n - numbers_->forward};
@@ -46228,7 +46233,7 @@ struct BroadcastRows {
 template <std::size_t n>
 struct BroadcastShapes {
     std::size_t rank;
-    std::size_t dims[n][8], result[8];
+    std::size_t dims[n][max_tensor_rank], result[max_tensor_rank];
 };
 
 template <std::size_t n>

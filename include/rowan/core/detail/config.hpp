@@ -58,7 +58,11 @@
 ///
 /// After them, ROWAN_RARE marks what runs once for a net, a file or an error: the compiler makes its code small, which
 /// takes less time.
+#ifdef __CUDACC__  // nvcc warns of attributes of a template that was declared before
+#define ROWAN_RARE
+#else
 #define ROWAN_RARE __attribute__((cold))
+#endif
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
