@@ -10624,7 +10624,7 @@ ROWAN_CALLED_FUNCTION detail::RowBlocks Value::blocks_of(AnyExec exec, std::span
         if (v->empty() || (v->held().type != first.type && !detail::same_name(*v->held().type, *first.type)))
             throw TypeError("the value", v->kind(), first.name());
         Rows const x = v->held().tensor(exec);
-        rows.add(detail::element_name("values", k), x.shape, x.data);
+        rows.add(detail::element_name("values", k).c_str(), x.shape, x.data);
     }
     return rows;
 }
@@ -35833,7 +35833,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
+void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 
@@ -36108,7 +36108,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExe
     return all;
 }
 
-ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {

@@ -76,7 +76,7 @@ ROWAN_CALLED_FUNCTION detail::RowBlocks Value::blocks_of(AnyExec exec, std::span
         if (v->empty() || (v->held().type != first.type && !detail::same_name(*v->held().type, *first.type)))
             throw TypeError("the value", v->kind(), first.name());
         Rows const x = v->held().tensor(exec);
-        rows.add(detail::element_name("values", k), x.shape, x.data);
+        rows.add(detail::element_name("values", k).c_str(), x.shape, x.data);
     }
     return rows;
 }

@@ -111,7 +111,7 @@ private:
 
 /// Checks the next value of a moving statistic, a mean over parts whose weighed sum may be infinite where they are not.
 /// errors   ValueError if an element of float or double is infinite, and the present one is not
-ROWAN_IF_CALLED void check_moved(Variable& now, Value& next);
+void check_moved(Variable& now, Value& next);
 
 }  // namespace rowan::inline v0::detail
 

@@ -274,7 +274,7 @@ ROWAN_CALLED_FUNCTION std::vector<Value> PartSums::sum_of_ranks(Cpu exec, AnyExe
     return all;
 }
 
-ROWAN_CALLED_FUNCTION void check_moved(Variable& now, Value& next) {
+ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
     Value before = now.value().on_host(), after = next.on_host();
     auto const old = before.elements(), made = after.elements();
     auto const check = [&]<class T>(T const* was, T const* is) {
