@@ -53,7 +53,7 @@ void give_back(DLManagedTensor* managed) {
 template <class T>
 Tensor<T> tensor_of(std::string const& name, py::array const& array) {
     if ((array.flags() & py::array::c_style) == 0)
-        throw rowan::ShapeError(name + ".strides", py::str(array.attr("strides")),
+        throw rowan::ShapeError({name, ".strides"}, std::string(py::str(array.attr("strides"))),
                                 "those of row-major order: see numpy.ascontiguousarray");
     auto lent = std::make_unique<Lent>(array);
     lent->managed.dl_tensor = {const_cast<void*>(array.data()),
@@ -73,7 +73,7 @@ Tensor<T> tensor_of(std::string const& name, py::array const& array) {
 // A string is not accepted as a sequence.
 py::sequence sequence_of(std::string const& name, py::handle given, std::string const& expected) {
     if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given) || py::isinstance<py::bytes>(given))
-        throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
+        throw rowan::TypeError(name, type_text(given), expected);
     return py::reinterpret_borrow<py::sequence>(given);
 }
 
@@ -119,7 +119,7 @@ void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const
         "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
     py::object const kept =
         is_declared ? py::object(converted(name, given, declared->dtype)) : py::reinterpret_borrow<py::object>(given);
-    if (!py::isinstance<py::array>(kept)) throw rowan::TypeError(name, py::str(py::type::of(kept)), known);
+    if (!py::isinstance<py::array>(kept)) throw rowan::TypeError(name, type_text(kept), known);
     auto const array = py::reinterpret_borrow<py::array>(kept);
     auto const attempt = [&]<class T>(T) {
         if (!py::isinstance<py::array_t<T, 0>>(array)) return false;
@@ -133,7 +133,7 @@ void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const
 }  // namespace
 
 std::int64_t whole_number_of(std::string const& name, py::handle given, std::string const& expected) {
-    if (PyIndex_Check(given.ptr()) == 0) throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
+    if (PyIndex_Check(given.ptr()) == 0) throw rowan::TypeError(name, type_text(given), expected);
     auto const number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
     std::int64_t const whole = number ? PyLong_AsLongLong(number.ptr()) : -1;
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // OverflowError, or an error of __index__
@@ -144,7 +144,7 @@ double number_of(std::string const& name, py::handle given) {
     double const number = PyFloat_AsDouble(given.ptr());  // for any type with __float__ or __index__
     if (PyErr_Occurred() == nullptr) return number;
     PyErr_Clear();
-    throw rowan::TypeError(name, py::str(py::type::of(given)), "a number");
+    throw rowan::TypeError(name, type_text(given), "a number");
 }
 
 std::vector<std::int64_t> whole_numbers_of(std::string const& name, py::handle given, std::string const& expected) {
@@ -174,7 +174,7 @@ rowan::Value value_of(std::string const& name, py::handle given, rowan::VarSpec 
 }
 
 rowan::Feeds feeds_of(py::handle batch, rowan::Scope const& scope) {
-    if (!py::isinstance<py::dict>(batch)) throw rowan::TypeError("the batch", py::str(py::type::of(batch)), "a dict");
+    if (!py::isinstance<py::dict>(batch)) throw rowan::TypeError("the batch", type_text(batch), "a dict");
     rowan::Feeds feeds;
     for (auto const& [key, given] : py::reinterpret_borrow<py::dict>(batch)) {
         std::string const name = py::str(key);

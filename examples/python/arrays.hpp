@@ -14,6 +14,9 @@
 
 namespace python {
 
+/// The type of an object, as errors name it: <class 'str'>
+inline std::string type_text(pybind11::handle given) { return pybind11::str(pybind11::type::of(given)); }
+
 /// A whole number: Python's int, NumPy's, and any object with __index__.
 /// errors   TypeError, which names `name` and the expected type
 std::int64_t whole_number_of(std::string const& name, pybind11::handle given, std::string const& expected);

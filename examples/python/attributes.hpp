@@ -97,7 +97,7 @@ pybind11::object object_of(M const& member) {
 template <class M>
 void set_member(M& member, std::string const& name, pybind11::handle given) {
     auto const refuse = [&](std::string const& expected) {
-        throw rowan::TypeError(name, pybind11::str(pybind11::type::of(given)), expected);
+        throw rowan::TypeError(name, type_text(given), expected);
     };
     if constexpr (!std::is_same_v<typename optional_of<M>::type, M>) {
         set_member(member.emplace(), name, given);

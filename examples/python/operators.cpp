@@ -171,7 +171,7 @@ py::object run_operator(std::string const& name, py::args const& given, int thre
                                                                           : std::string(info.inputs[i]);
         bool const changes = info.outputs.empty() && i + 1 < given.size();  // an optimizer changes all but the gradient
         if (changes && !(py::isinstance<py::array>(one) && py::reinterpret_borrow<py::array>(one).writeable()))
-            throw rowan::TypeError(name + ": " + slot, py::str(py::type::of(one)), "an array that may be written");
+            throw rowan::TypeError(name + ": " + slot, type_text(one), "an array that may be written");
         try {
             inputs.push_back(&operand(scope, slot, one));
         } catch (rowan::Error const&) {

@@ -21,7 +21,7 @@ layer::Schedule schedule_of(std::string const& name, py::object const& given) {
     if (given.is_none()) return {};
     if (py::isinstance<Factor>(given)) return given.cast<Factor const&>().of;
     if (PyCallable_Check(given.ptr()) == 0)
-        throw rowan::TypeError(name, py::str(py::type::of(given)), "a function of the step");
+        throw rowan::TypeError(name, type_text(given), "a function of the step");
     std::shared_ptr<py::object> const function(new py::object(given), [](py::object* held) {
         py::gil_scoped_acquire const gil;
         delete held;

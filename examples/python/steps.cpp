@@ -1,4 +1,5 @@
 // examples/python/steps.cpp: layers with functions of layers: recurrent steps, loops and conditionals, for Python.
+#include "arrays.hpp"
 #include "handles.hpp"
 
 #include <pybind11/stl.h>
@@ -51,7 +52,7 @@ Variables variables_of(std::string const& what, py::handle given) {
     Variables all;
     auto const add = [&](py::handle one) {
         if (!py::isinstance<Variable>(one))
-            throw rowan::TypeError(what, py::str(py::type::of(one)), "a variable, or a list of variables");
+            throw rowan::TypeError(what, type_text(one), "a variable, or a list of variables");
         all.push_back(one.cast<VariablePtr>());
     };
     if (py::isinstance<py::list>(given) || py::isinstance<py::tuple>(given)) {
@@ -117,7 +118,7 @@ std::pair<VariablePtr, Variables> recurrence(VariablePtr const& x, std::vector<G
         for (Variable* const v : open.before) states.push_back(inside.object(*v));
         py::object const made = step(inside.object(open.x), states);
         if (!py::isinstance<py::tuple>(made) || py::len(made) != 2)
-            throw rowan::TypeError("rnn: what the step returns", py::str(py::type::of(made)),
+            throw rowan::TypeError("rnn: what the step returns", type_text(made),
                                    "a pair of its output and its states");
         auto const pair = py::reinterpret_borrow<py::tuple>(made);
         auto const outputs = variables_of("rnn: the output of the step", pair[0]);

@@ -91,7 +91,7 @@ rowan::TrainOptions options_of(py::dict const& given, Scope const& scope) {
         try {
             set(py::object(given[name]));
         } catch (py::cast_error const&) {
-            throw rowan::TypeError(name, py::str(py::type::of(given[name])), "another type: see train");
+            throw rowan::TypeError(name, type_text(given[name]), "another type: see train");
         }
     };
     take("optimizer", [&](auto const& o) { options.optimizer = o.template cast<layer::Optimizer>(); });
@@ -247,11 +247,11 @@ private:
         std::string const expected = "a variable, or a list or tuple of variables";
         if (py::isinstance<rowan::Variable>(predict)) return {predict.cast<VariablePtr>()};
         if (!py::isinstance<py::list>(predict) && !py::isinstance<py::tuple>(predict))
-            throw rowan::TypeError("predict", py::str(py::type::of(predict)), expected);
+            throw rowan::TypeError("predict", type_text(predict), expected);
         std::vector<VariablePtr> list;
         for (auto const& one : predict) {
             if (!py::isinstance<rowan::Variable>(one))
-                throw rowan::TypeError("predict[" + std::to_string(list.size()) + "]", py::str(py::type::of(one)),
+                throw rowan::TypeError("predict[" + std::to_string(list.size()) + "]", type_text(one),
                                        expected);
             list.push_back(one.cast<VariablePtr>());
         }

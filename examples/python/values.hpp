@@ -52,7 +52,7 @@ inline rowan::Value held_by(std::string const& name, pybind11::handle given, row
     if (!value) value = value_of_array(given);
     if (value) return *std::move(value);
     if (spec.type != rowan::VarType::LOD_TENSOR)
-        throw rowan::TypeError(name, pybind11::str(pybind11::type::of(given)),
+        throw rowan::TypeError(name, type_text(given),
                                spec.type == rowan::VarType::SELECTED_ROWS ? "a SelectedRows" : "a TensorArray");
     return value_of(name, given, &spec);
 }

@@ -165,14 +165,92 @@ extern char const rowan_needs_compiled_o__see_README;  // compiled.cpp defines i
 #endif
 }
 
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace rowan::inline v0 {
+namespace detail {
+
+inline constexpr std::size_t block_alignment = 64;
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t huge_from = 2 * huge_page;
+
+/// Memory of `bytes` bytes, as Allocator describes.
+/// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+void* take_memory(std::size_t bytes, std::size_t alignment);
+void return_memory(void* memory, std::size_t bytes) noexcept;
+
+/// The same, returned with the last of its owners.
+std::shared_ptr<void> share_memory(std::size_t bytes, std::size_t alignment);
+
+/// The bytes of n elements.
+/// errors   std::bad_alloc
+inline std::size_t size_in_bytes(std::size_t n, std::size_t element) {
+    if (n > (std::numeric_limits<std::size_t>::max() / 4) / element) throw std::bad_array_new_length();
+    return n * element;
+}
+
+}  // namespace detail
+
+/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
+/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
+/// Without a pool, blocks of 128 KiB or more come from the memory that the process keeps (kept_memory.hpp).
+/// errors   std::bad_alloc
+template <class T>
+struct Allocator {
+    using value_type = T;
+
+    /// The alignment of blocks, in bytes.
+    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    /// The size of the system's huge pages, in bytes.
+    static constexpr std::size_t huge_page = detail::huge_page;
+    /// Blocks of this many bytes or more fill whole huge pages.
+    static constexpr std::size_t huge_from = detail::huge_from;
+
+    Allocator() = default;  ///< stateless
+    template <class U>
+    Allocator(Allocator<U> const&) noexcept {}
+
+    /// Allocates memory for `n` elements.
+    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
+    [[nodiscard]] T* allocate(std::size_t n) {
+        return static_cast<T*>(detail::take_memory(detail::size_in_bytes(n, sizeof(T)), alignment));
+    }
+
+    /// Returns a block to its pool, or to the system.
+    void deallocate(T* block, std::size_t n) noexcept { detail::return_memory(block, n * sizeof(T)); }
+
+    /// All allocators are equal.
+    template <class U>
+    bool operator==(Allocator<U> const&) const noexcept {
+        return true;
+    }
+};
+
+namespace detail {
+
+/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
+template <class T>
+using Buffer = std::vector<T, Allocator<T>>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
 // rowan/core/detail/blocks.hpp: blocks of memory from the system, and the free blocks of a memory pool.
 
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <new>
 
 namespace rowan::inline v0::detail {
 
@@ -185,10 +263,6 @@ struct BlockHeader {
     std::size_t bytes;  // the size passed to new_block
     BlockHeader* next;  // the next free block of the same size class
 };
-
-inline constexpr std::size_t block_alignment = 64;
-inline constexpr std::size_t huge_page = std::size_t{2} << 20;
-inline constexpr std::size_t huge_from = 2 * huge_page;
 
 /// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
 /// pages, or return freed ones to the system.
@@ -281,16 +355,74 @@ inline BlockHeader* header_of(void* block) noexcept {
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
 #include <concepts>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <type_traits>
 
 namespace rowan::inline v0 {
+namespace detail {
+
+/// A whole number of any type.
+struct WholeNumber {
+    template <std::integral I>
+    constexpr WholeNumber(I number) : value(static_cast<std::int64_t>(number)), is_signed(std::is_signed_v<I>) {}
+
+    std::string text() const;
+
+    std::int64_t value;  ///< the bits of an unsigned one
+    bool is_signed;
+};
+
+}  // namespace detail
+
+/// A text for an error: characters, or a braced list of characters and whole numbers, which are joined:
+///     throw ShapeError({field, " rank"}, {rank}, "at least 1");
+/// What throws stores addresses alone, the error makes the strings. An ErrorText is valid as long as its parts.
+class ErrorText {
+public:
+    /// Characters, or a whole number.
+    class Part {
+    public:
+        constexpr Part(char const* text) : text_(text), size_(up_to_zero) {}
+        constexpr Part(std::string_view text) : text_(text.data()), size_(text.size()) {}
+        Part(std::string const& text) : text_(text.data()), size_(text.size()) {}
+        template <std::integral I>
+        requires(!std::same_as<I, char>) constexpr Part(I number)
+            : text_(std::is_signed_v<I> ? &signed_number : &unsigned_number),
+              size_(static_cast<std::uint64_t>(number)) {}
+
+    private:
+        friend class ErrorText;
+        static constexpr std::uint64_t up_to_zero = static_cast<std::uint64_t>(-1);
+        static constexpr char signed_number = 0, unsigned_number = 0;  // their addresses: size_ is a number
+
+        char const* text_;
+        std::uint64_t size_;
+    };
+
+    constexpr ErrorText(char const* text) : first_(text), parts_(nullptr) {}
+    constexpr ErrorText(std::string_view text) : first_(text), parts_(nullptr) {}
+    ErrorText(std::string const& text) : first_(text), parts_(nullptr) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : first_(parts.size()), parts_(nullptr) {
+        parts_ = parts.begin();
+    }
+
+    std::string text() const;  ///< the parts, joined
+
+private:
+    static void append(std::string& text, Part const& part);
+
+    Part first_;  // or how many parts there are
+    Part const* parts_;
+};
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.
 class Error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit Error(ErrorText const& text);
+    ~Error() override;
 };
 
 /// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
@@ -298,20 +430,20 @@ class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
     template <std::integral Value, std::integral Bound>
-    IndexError(std::string field, std::size_t position, Value value, Bound bound)
-        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
-                     outside(std::to_string(value), std::to_string(bound))) {}
+    IndexError(ErrorText const& field, std::size_t position, Value value, Bound bound)
+        : IndexError(field, position, detail::WholeNumber(value), detail::WholeNumber(bound)) {}
 
     /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
     template <std::integral Value, std::integral Bound>
-    IndexError(std::string field, Value value, Bound bound) : IndexError(std::move(field), no_position, value, bound) {}
+    IndexError(ErrorText const& field, Value value, Bound bound) : IndexError(field, no_position, value, bound) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
-    IndexError(std::string field, std::size_t position, std::string const& reason);
+    IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason);
 
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
+    IndexError(ErrorText const& field, std::size_t position, std::int64_t value, ErrorText const& reason);
+    ~IndexError() override;
 
     static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
 
@@ -324,13 +456,11 @@ public:
     /// This error with another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
     /// cost     one string
-    IndexError moved_to(std::string field, std::size_t position) const;
+    IndexError moved_to(ErrorText const& field, std::size_t position) const;
 
 private:
+    IndexError(ErrorText const& field, std::size_t position, detail::WholeNumber value, detail::WholeNumber bound);
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
-
-    static std::string outside(std::string const& value, std::string const& bound);
-    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -342,7 +472,8 @@ private:
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
-    ShapeError(std::string field, std::string actual, std::string expected);
+    ShapeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
+    ~ShapeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument and its property
     std::string const& actual() const noexcept { return actual_; }      ///< the actual value
@@ -358,19 +489,20 @@ private:
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
-    ValueError(std::string field, double value, std::string expected);
+    ValueError(ErrorText const& field, double value, ErrorText const& expected);
     /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
-    ValueError(std::string field, I value, std::string expected)
-        : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}
+    ValueError(ErrorText const& field, I value, ErrorText const& expected)
+        : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
+    ~ValueError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
+    ValueError(ErrorText const& field, double value, detail::WholeNumber whole, ErrorText const& expected);
     ValueError(std::string field, double value, std::string const& text, std::string expected);
-    static std::string text(double value);
 
     std::string field_, expected_;
     double value_;
@@ -381,7 +513,8 @@ private:
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
-    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
+    LodError(std::size_t level, std::size_t position, std::int64_t value, ErrorText const& reason);
+    ~LodError() override;
 
     std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
     std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
@@ -399,7 +532,8 @@ private:
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
-    TypeError(std::string field, std::string actual, std::string expected);
+    TypeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
+    ~TypeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< the actual type
@@ -415,7 +549,8 @@ private:
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
-    FormatError(std::uint64_t offset, std::string field, std::string const& reason);
+    FormatError(std::uint64_t offset, ErrorText const& field, ErrorText const& reason);
+    ~FormatError() override;
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< the field at that offset
@@ -429,7 +564,8 @@ private:
 class IoError : public Error {
 public:
     /// `operation path: reason`
-    IoError(std::string const& operation, std::string path, std::string const& reason, int code);
+    IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason, int code);
+    ~IoError() override;
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -443,6 +579,7 @@ private:
 class GraphError : public Error {
 public:
     using Error::Error;
+    ~GraphError() override;
 };
 
 /// A CUDA call failed.
@@ -457,71 +594,114 @@ public:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
+#include <utility>
 
 namespace rowan::inline v0 {
+namespace detail {
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
-    : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
-                 reason) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(std::string field, std::size_t position) const {
-    return IndexError(std::move(field), position, value_, bound_, reason_);
+ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
+    return is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
 }
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::int64_t bound, std::string reason)
-    : Error(field +
-            (position == no_position ? std::string(" ")
-                                     : std::string("[").append(std::to_string(position)).append("] ")) +
-            reason),
-      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
-
-ROWAN_FUNCTION ROWAN_RARE std::string IndexError::outside(std::string const& value, std::string const& bound) {
-    return text(value, "is not in [0, " + bound + ")");
-}
-
-ROWAN_FUNCTION ROWAN_RARE std::string IndexError::text(std::string const& value, std::string const& reason) {
-    return std::string("= ").append(value).append(" ").append(reason);
-}
-
-ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
-    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
-      expected_(std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string expected)
-    : ValueError(std::move(field), value, text(value), std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
-                                                 std::string expected)
-    : Error(field + " is " + text + ", expected " + expected), field_(std::move(field)), expected_(std::move(expected)),
-      value_(value) {}
-
-ROWAN_FUNCTION ROWAN_RARE std::string ValueError::text(double value) {
+/// The shortest digits that read back as this number.
+ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
     char shortest[32];
     return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
 }
 
-ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
-                                             std::string reason)
-    : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " +
-            reason),
-      reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+}  // namespace detail
 
-ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(std::string field, std::string actual, std::string expected)
-    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
-      expected_(std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, std::string field, std::string const& reason)
-    : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {
+ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
+    std::string joined;
+    if (parts_ == nullptr) {
+        append(joined, first_);
+    } else {
+        for (std::uint64_t i = 0; i < first_.size_; ++i) append(joined, parts_[i]);
+    }
+    return joined;
 }
 
-ROWAN_FUNCTION ROWAN_RARE IoError::IoError(std::string const& operation, std::string path, std::string const& reason,
+ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
+    if (part.text_ == &Part::signed_number) {
+        text += std::to_string(static_cast<std::int64_t>(part.size_));
+    } else if (part.text_ == &Part::unsigned_number) {
+        text += std::to_string(part.size_);
+    } else if (part.size_ == Part::up_to_zero) {
+        text += part.text_;
+    } else {
+        text.append(part.text_, part.size_);
+    }
+}
+
+ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
+ROWAN_FUNCTION ROWAN_RARE Error::~Error() = default;
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
+    : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
+                 reason.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
+                                                 ErrorText const& reason)
+    : IndexError(field.text(), position, value, value, ErrorText({"= ", value, " ", reason.text()}).text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position,
+                                                 detail::WholeNumber value, detail::WholeNumber bound)
+    : IndexError(field.text(), position, value.value, bound.value,
+                 ErrorText({"= ", value.text(), " is not in [0, ", bound.text(), ")"}).text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(ErrorText const& field, std::size_t position) const {
+    return IndexError(field.text(), position, value_, bound_, reason_);
+}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
+                                                 std::int64_t bound, std::string reason)
+    : Error(position == no_position ? ErrorText({field, " ", reason})
+                                    : ErrorText({field, "[", position, "] ", reason})),
+      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+ROWAN_FUNCTION ROWAN_RARE IndexError::~IndexError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
+                                                 ErrorText const& expected)
+    : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
+      actual_(actual.text()), expected_(expected.text()) {}
+ROWAN_FUNCTION ROWAN_RARE ShapeError::~ShapeError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
+    : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, detail::WholeNumber whole,
+                                                 ErrorText const& expected)
+    : ValueError(field.text(), value, whole.text(), expected.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
+                                                 std::string expected)
+    : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
+      value_(value) {}
+ROWAN_FUNCTION ROWAN_RARE ValueError::~ValueError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
+                                             ErrorText const& reason)
+    : Error({"lod[", level, "][", position, "] = ", value, " ", reason.text()}), reason_(reason.text()), level_(level),
+      position_(position), value_(value) {}
+ROWAN_FUNCTION ROWAN_RARE LodError::~LodError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(ErrorText const& field, ErrorText const& actual,
+                                               ErrorText const& expected)
+    : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
+      actual_(actual.text()), expected_(expected.text()) {}
+ROWAN_FUNCTION ROWAN_RARE TypeError::~TypeError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, ErrorText const& field,
+                                                   ErrorText const& reason)
+    : Error({"byte ", offset, ": ", field.text(), " ", reason.text()}), offset_(offset), field_(field.text()) {}
+ROWAN_FUNCTION ROWAN_RARE FormatError::~FormatError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE IoError::IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason,
                                            int code)
-    : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+    : Error({operation.text(), " ", path.text(), ": ", reason.text()}), path_(path.text()), code_(code) {}
+ROWAN_FUNCTION ROWAN_RARE IoError::~IoError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE GraphError::~GraphError() = default;
 
 }  // namespace rowan::inline v0
 
@@ -597,8 +777,7 @@ inline std::size_t first_limit() {
     std::size_t most = 0;
     auto const [end, error] = std::from_chars(text, text + std::strlen(text), most);
     if (error != std::errc() || *end != 0)
-        throw Error("the environment variable ROWAN_KEPT_MEMORY is \"" + std::string(text) +
-                    "\", expected a number of bytes");
+        throw Error({"the environment variable ROWAN_KEPT_MEMORY is \"", text, "\", expected a number of bytes"});
     return most;
 }
 
@@ -782,6 +961,12 @@ ROWAN_SHARED inline RunMeter*& current_meter() noexcept {
     return meter;
 }
 
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/detail/run_meter_inl.hpp: definitions of rowan/core/detail/run_meter.hpp.
@@ -796,90 +981,51 @@ ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
     bool const counted = bytes <= most_bytes_;
     std::int64_t const all = counted ? bytes_.load() : bytes;
     if (counted) bytes_ -= bytes;
-    throw ValueError("the memory of the run", all,
-                     std::string("at most ").append(std::to_string(most_bytes_)).append(" bytes"));
+    throw ValueError("the memory of the run", all, {"at most ", most_bytes_, " bytes"});
 }
 
 ROWAN_FUNCTION void RunMeter::too_many_iterations() const {
     throw ValueError("the number of iterations and steps of the run", iterations_.load(),
-                     std::string("at most ").append(std::to_string(most_iterations_)));
+                     {"at most ", most_iterations_});
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
 
-// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
+// rowan/core/allocator_inl.hpp: definitions of rowan/core/allocator.hpp.
 
-#include <algorithm>
-#include <limits>
-#include <vector>
+#if ROWAN_DEFINES_FUNCTIONS
 
-namespace rowan::inline v0 {
+#include <cstdint>
 
-/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
-/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
-/// Without a pool, blocks of 128 KiB or more come from the memory that the process keeps (kept_memory.hpp).
-/// errors   std::bad_alloc
-template <class T>
-struct Allocator {
-    using value_type = T;
+namespace rowan::inline v0::detail {
 
-    /// The alignment of blocks, in bytes.
-    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
-    /// The size of the system's huge pages, in bytes.
-    static constexpr std::size_t huge_page = detail::huge_page;
-    /// Blocks of this many bytes or more fill whole huge pages.
-    static constexpr std::size_t huge_from = detail::huge_from;
-
-    Allocator() = default;  ///< stateless
-    template <class U>
-    Allocator(Allocator<U> const&) noexcept {}
-
-    /// Allocates memory for `n` elements.
-    /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
-    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
-    [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
-        std::size_t const bytes = n * sizeof(T);
-        if (auto* const meter = detail::current_meter(); meter != nullptr)
-            meter->allocate(static_cast<std::int64_t>(bytes));
-        if constexpr (alignment == detail::block_alignment) {
-            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
-                return reinterpret_cast<T*>(free->take(bytes) + 1);
-        }
-        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
+ROWAN_FUNCTION void* take_memory(std::size_t bytes, std::size_t alignment) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->allocate(static_cast<std::int64_t>(bytes));
+    if (alignment == block_alignment) {
+        if (auto* const free = blocks_for(bytes); free != nullptr) return free->take(bytes) + 1;
     }
+    return new_block(bytes, alignment, nullptr) + 1;
+}
 
-    /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t n) noexcept {
-        if (auto* const meter = detail::current_meter(); meter != nullptr)
-            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
-        detail::BlockHeader* const header = detail::header_of(block);
-        if (header->pool == nullptr) {
-            ::operator delete(header->memory);
-        } else {
-            header->pool->put(header);
-        }
+ROWAN_FUNCTION void return_memory(void* memory, std::size_t bytes) noexcept {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->release(static_cast<std::int64_t>(bytes));
+    BlockHeader* const header = header_of(memory);
+    if (header->pool == nullptr) {
+        ::operator delete(header->memory);
+    } else {
+        header->pool->put(header);
     }
+}
 
-    /// All allocators are equal.
-    template <class U>
-    bool operator==(Allocator<U> const&) const noexcept {
-        return true;
-    }
-};
+ROWAN_FUNCTION std::shared_ptr<void> share_memory(std::size_t bytes, std::size_t alignment) {
+    return {take_memory(bytes, alignment), [bytes](void* memory) { return_memory(memory, bytes); }, Allocator<char>()};
+}
 
-namespace detail {
+}  // namespace rowan::inline v0::detail
 
-/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
-template <class T>
-using Buffer = std::vector<T, Allocator<T>>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
+#endif
 
 // rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
 
@@ -964,7 +1110,7 @@ std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_by
 template <class Shape>
 std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
     auto const size = shape_size(shape, element_bytes);
-    if (!size) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+    if (!size) throw ShapeError({field, " shape"}, shape_text(shape), "at most 2^63 - 1 bytes in all");
     return *size;
 }
 
@@ -1000,7 +1146,7 @@ template <class Shape>
 void check_reshaped(char const* field, Shape const& shape, std::size_t size, std::size_t element_bytes) {
     check_tensor_rank(shape.size());
     if (checked_size(field, shape, element_bytes) != size)
-        throw ShapeError(std::string(field) + " shape", shape_text(shape), std::to_string(size) + " elements");
+        throw ShapeError({field, " shape"}, shape_text(shape), {size, " elements"});
 }
 
 /// Whether x is an integer in the range of I.
@@ -1033,8 +1179,7 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
-    if (rank > max_tensor_rank)
-        throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_tensor_rank));
+    if (rank > max_tensor_rank) throw ShapeError("rank", {rank}, {"at most ", max_tensor_rank});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -1043,8 +1188,8 @@ ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
 
 // rowan/core/detail/kept_span.hpp: KeptSpan, a span that keeps its elements alive.
 
-#include <memory>
 #include <span>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -1069,7 +1214,6 @@ private:
 // rowan/core/detail/lend.hpp: contiguous memory of other libraries' containers, for Tensor::borrow.
 
 #include <iterator>
-#include <type_traits>
 
 namespace rowan::inline v0::detail {
 
@@ -1106,8 +1250,7 @@ void check_row_major(Shape const& shape, Strides const& strides, char const* ins
     std::ptrdiff_t compact = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as in row-major order: use " + instead);
+            throw ShapeError({"strides[", i, "]"}, {strides[i]}, {compact, ", as in row-major order: use ", instead});
         }
         compact *= static_cast<std::ptrdiff_t>(shape[i]);
     }
@@ -1153,9 +1296,9 @@ void check_lent(void const* data, std::size_t alignment, std::size_t size);
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::size_t size) {
-    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", std::to_string(size) + " elements");
+    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", {size, " elements"});
     if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
-        throw Error("borrow: data is not at a multiple of " + std::to_string(alignment) + ", the element's alignment");
+        throw Error({"borrow: data is not at a multiple of ", alignment, ", the element's alignment"});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -1299,8 +1442,6 @@ class TensorArray;
 
 // rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 
-#include <string_view>
-
 namespace rowan::inline v0 {
 
 /// To use a user-defined element type `T`, specialise `rowan::dtype<T>` with
@@ -1432,8 +1573,6 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 
 // rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
-#include <initializer_list>
-
 namespace rowan::inline v0::detail {
 
 /// A number or a list of Nested. Unlike in xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
@@ -1492,7 +1631,7 @@ public:
 private:
     template <class Shape>
     [[noreturn]] static void bad(Shape const& shape, std::size_t axis, std::string const& found) {
-        throw ShapeError("braced list of " + shape_text(shape) + " at depth " + std::to_string(axis), found,
+        throw ShapeError({"braced list of ", shape_text(shape), " at depth ", axis}, found,
                          axis < shape.size() ? std::to_string(shape[axis]) + " long" : "a number");
     }
 
@@ -1619,9 +1758,8 @@ public:
 private:
     static std::shared_ptr<T> make(std::size_t n) {
         if (n == 0) return nullptr;
-        Allocator<T> memory;
-        return std::shared_ptr<T>(
-            memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); }, memory);
+        auto block = share_memory(size_in_bytes(n, sizeof(T)), Allocator<T>::alignment);
+        return std::shared_ptr<T>(block, static_cast<T*>(block.get()));
     }
 
     bool fits(std::size_t n) const noexcept {
@@ -2248,22 +2386,21 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
     }
     if (!fits)
         throw ShapeError("operand of compound assignment", detail::shape_text(from),
-                         "a shape that broadcasts to " + detail::shape_text(to));
+                         {"a shape that broadcasts to ", detail::shape_text(to)});
     return operand;
 }
 
 template <class T>
 void Tensor<T, Cpu>::too_few(std::size_t indices) const {
-    throw ShapeError("operator(): number of indices", std::to_string(indices),
-                     std::string("at least ").append(std::to_string(this->dimension())).append(", the number of dims"));
+    throw ShapeError("operator(): number of indices", {indices},
+                     {"at least ", this->dimension(), ", the number of dims"});
 }
 
 template <class T>
 template <std::integral... I>
 void Tensor<T, Cpu>::check_index(I... i) const {
     auto const& shape = this->shape();
-    if (sizeof...(i) != shape.size())
-        throw ShapeError("at: number of indices", std::to_string(sizeof...(i)), std::to_string(shape.size()));
+    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", {sizeof...(i)}, {shape.size()});
     std::size_t axis = 0;
     auto const check = [&](auto index) {
         if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))
@@ -2443,7 +2580,7 @@ public:
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
-            throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
+            throw ShapeError("height", {height}, "in [0, 2^63 - 1]");
         }
     }
     operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
@@ -5377,8 +5514,7 @@ ROWAN_IF_CALLED inline void check_operation(std::size_t rank, Collective other, 
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
     if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
-        throw Error(
-            std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
+        throw Error({"train: ", rank_text(rank), " has another number of batches than rank 0"});
     throw Error(rank_text(rank)
                     .append(" calls ")
                     .append(collective_names[static_cast<std::size_t>(other)])
@@ -5401,8 +5537,7 @@ ROWAN_IF_CALLED inline void check_same(std::vector<Notice> const& all) {
                 auto const word = all[rank].same[i];
                 return i == 0 ? dtype_text(static_cast<std::int32_t>(word)) : std::to_string(word);
             };
-            throw ShapeError(std::string(names[i]).append(" on ").append(rank_text(r)), text(r),
-                             text(0).append(", as on rank 0"));
+            throw ShapeError({names[i], " on ", rank_text(r)}, text(r), text(0).append(", as on rank 0"));
         }
     }
 }
@@ -5418,7 +5553,7 @@ ROWAN_IF_CALLED inline std::size_t first_other(std::vector<Notice> const& notice
 ROWAN_CALLED_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError(std::string(what).append(" on ").append(rank_text(r)), std::to_string(notices[r].own[word]),
+    throw ShapeError({what, " on ", rank_text(r)}, {notices[r].own[word]},
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
@@ -5435,8 +5570,7 @@ ROWAN_CALLED_FUNCTION void check_same_values(ProcessGroup const& group, std::vec
                                              std::size_t word, NamedValues const& mine) {
     auto const d = difference(group, notices, word, mine);
     if (!d) return;
-    throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
-                     std::string(d->first).append(", as on rank 0"));
+    throw ShapeError({d->name, " on ", rank_text(d->rank)}, d->other, {d->first, ", as on rank 0"});
 }
 
 ROWAN_CALLED_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
@@ -5472,15 +5606,8 @@ ROWAN_CALLED_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Co
         n.own[0] = mine.hash();
     });
     if (auto const d = difference(group, notices, 0, mine)) {
-        throw Error(std::string(operation == Collective::infer ? "infer: " : "train: ")
-                        .append(d->name)
-                        .append(" is ")
-                        .append(d->other)
-                        .append(" on ")
-                        .append(rank_text(d->rank))
-                        .append(", ")
-                        .append(d->first)
-                        .append(" on rank 0"));
+        throw Error({operation == Collective::infer ? "infer: " : "train: ", d->name, " is ", d->other, " on ",
+                     rank_text(d->rank), ", ", d->first, " on rank 0"});
     }
     return notices[0].number;
 }
@@ -5574,21 +5701,21 @@ constexpr void check_finite(char const* field, double value) {
 /// Checks that the rank is at least 1.
 template <class T, class D>
 void check_rows(char const* field, Tensor<T, D> const& tensor) {
-    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+    if (tensor.dimension() == 0) throw ShapeError({field, " rank"}, "0", "at least 1");
 }
 
 template <class T, class D>
 void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
     check_rows(field, tensor);
     if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+        throw ShapeError({field, ".shape(0)"}, {tensor.shape()[0]}, {height});
     }
 }
 
 template <class Shape>
 void check_trailing_dims(char const* field, Shape const& shape, Shape like) {
     like[0] = shape[0];
-    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+    if (shape != like) throw ShapeError({field, ".shape()"}, shape_text(shape), shape_text(like));
 }
 /// Checks that all dims except the first are those of `like`.
 template <class T, class D, class Shape>
@@ -5604,7 +5731,7 @@ inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) 
 /// Throws Error if the memory written overlaps the memory read.
 inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
                         std::span<std::byte const> from) {
-    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+    if (overlap(to, from)) throw Error({written, " shares memory with ", read});
 }
 
 template <class T, class D>
@@ -5655,13 +5782,13 @@ inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
 template <class T, class U, class D>
 void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
     if (x.shape() != like.shape())
-        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+        throw ShapeError({field, ".shape()"}, shape_text(x.shape()), shape_text(like.shape()));
 }
 
 template <class T, class D>
 void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     if (x.dimension() == rank) return;
-    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+    throw ShapeError({field, " rank"}, {x.dimension()}, {rank});
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
@@ -5717,8 +5844,7 @@ struct ElementLoops<Cpu> {
         auto const number = [from = x.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
         std::size_t const bad = first_misfit(exec, x.size(), [&](std::size_t i) { return range.has(number(i)); });
         if (bad == x.size()) return;
-        throw ValueError(std::string(field).append("[").append(std::to_string(bad)).append("]"), number(bad),
-                         range.expected);
+        throw ValueError({field, "[", bad, "]"}, number(bad), range.expected);
     }
 
     /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.
@@ -6288,7 +6414,7 @@ private:
 
 template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     check_value(value, rows.size());
     detail::check_usable(exec, value);
     rows_ = Numbers::checked(exec, "rows", rows, height);
@@ -6322,8 +6448,7 @@ template <class T, class D>
 void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
     if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
     if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows) + ", the number of rows");
+        throw ShapeError("value.shape(0)", {value.shape()[0]}, {rows, ", the number of rows"});
     }
 }
 
@@ -6649,11 +6774,10 @@ ROWAN_CALLED_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> 
     auto const n = static_cast<std::int64_t>(size);
     for (std::size_t b = 0; b < bags.size(); ++b) {
         std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
-        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
-        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], {"is less than ", least});
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], {"is more than ", most});
     }
-    if (bags.back() != n)
-        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    if (bags.back() != n) throw IndexError("bags", bags.size() - 1, bags.back(), {"is not the end, ", n});
 }
 
 ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span<std::int64_t const> bags,
@@ -6666,13 +6790,13 @@ ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, nullptr, rows.size());
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, bag_of.data(), bags.size() - 1);
@@ -7188,7 +7312,7 @@ template <class T, class U, device D>
 void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
     detail::check_addition<T, U>();
     detail::check_rows("dst", dst);
-    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", {ids.shape().size()}, "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
     detail::check_trailing("src", src, dst.shape());
     auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
@@ -7350,8 +7474,7 @@ template <class T, class D>
 void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
     SelectedRows<T, D>::check_value(a.value(), a.rows().size());
     SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    if (a.height() != b.height()) throw ShapeError("b.height()", {b.height()}, {a.height()});
     check_trailing("b.value()", b.value(), a.value().shape());
 }
 
@@ -7565,7 +7688,7 @@ ROWAN_CALLED_FUNCTION void RowPieces::resize(std::size_t n) {
     rows.resize(n);
     keys.resize(n);
     if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
-        throw ShapeError("rows", std::to_string(n), "fewer: their size in bytes exceeds 2^63 - 1");
+        throw ShapeError("rows", {n}, "fewer: their size in bytes exceeds 2^63 - 1");
     bytes = Storage<std::byte>(n * row_bytes);
     lent = false;
 }
@@ -8618,16 +8741,6 @@ struct Limits {
     std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
 };
 
-namespace detail {
-
-/// Counts iterations of a loop, or steps, of the run.
-/// errors   ValueError if it is one too many
-inline void count_iterations(std::size_t n) {
-    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
-}
-
-}  // namespace detail
-
 }  // namespace rowan::inline v0
 
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
@@ -8656,8 +8769,8 @@ public:
     /// Appends a dim.
     /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
-        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
-        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        if (rank_ == max_rank) throw ShapeError("rank", "more", {"at most ", max_rank});
+        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, {dim}, "a count or UNK");
         dims_[rank_++] = dim;
     }
 
@@ -9016,7 +9129,7 @@ void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::spa
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void too_many_rows(char const* field, std::int64_t rows, std::int64_t more) {
-    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+    throw ShapeError(field, {rows, " + ", more}, "at most 2^63 - 1");
 }
 
 ROWAN_CALLED_FUNCTION void RowCopies<Cpu>::take(Cpu exec, std::size_t n, std::size_t bytes, void const* from,
@@ -9257,7 +9370,7 @@ struct LodAccess {
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_list(std::string const& field, Ids<> const& list) {
-    if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
+    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, {list.shape().size()}, "1");
 }
 
 ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
@@ -9268,7 +9381,7 @@ ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, s
 ROWAN_CALLED_FUNCTION void check_level_count(std::size_t levels) {
     if (levels > Lod::max_levels) {
         throw LodError(Lod::max_levels, 0, static_cast<std::int64_t>(levels),
-                       "levels are more than " + std::to_string(Lod::max_levels));
+                       {"levels are more than ", Lod::max_levels});
     }
 }
 
@@ -9415,14 +9528,14 @@ ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
 ROWAN_CALLED_FUNCTION void Lod::check_rows(std::size_t rows) const {
     if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
     throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
-                   "is not " + std::to_string(rows) + ", the number of rows");
+                   {"is not ", rows, ", the number of rows"});
 }
 
 ROWAN_CALLED_FUNCTION void Lod::check(std::size_t level, std::span<std::int64_t const> offsets) {
     if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
     for (std::size_t i = 1; i < offsets.size(); ++i) {
         if (offsets[i] >= offsets[i - 1]) continue;
-        throw LodError(level, i, offsets[i], "is less than the offset before it, " + std::to_string(offsets[i - 1]));
+        throw LodError(level, i, offsets[i], {"is less than the offset before it, ", offsets[i - 1]});
     }
 }
 
@@ -9430,7 +9543,7 @@ ROWAN_CALLED_FUNCTION void Lod::check_end(std::size_t level, std::span<std::int6
                                           std::size_t sequences) {
     if (static_cast<std::size_t>(offsets.back()) == sequences) return;
     throw LodError(level, offsets.size() - 1, offsets.back(),
-                   "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
+                   {"is not ", sequences, ", the number of sequences of the next level"});
 }
 
 }  // namespace rowan::inline v0
@@ -10203,7 +10316,7 @@ private:
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void RowBlocks::add(char const* field, Shape const& shape, void const* data) {
-    if (shape.empty()) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+    if (shape.empty()) throw ShapeError({field, " rank"}, "0", "at least 1");
     if (shape_.empty()) {
         shape_ = shape;
     } else {
@@ -10324,8 +10437,7 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
 template <class T, class D>
 Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char const* other, Lod const& like) {
     if (!x.lod().empty() && !(x.lod() == like))
-        throw ShapeError(std::string(field).append(".lod()"), "other levels",
-                         std::string("those of ").append(other).append(", or none"));
+        throw ShapeError({field, ".lod()"}, "other levels", {"those of ", other, ", or none"});
     return x.value();
 }
 
@@ -10333,7 +10445,7 @@ Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
+    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, {x.value().row_size()}, "1");
 }
 
 /// The ids in ascending order.
@@ -10437,7 +10549,7 @@ private:
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+    if (lod.empty()) throw ShapeError({field, ".levels()"}, "0", "at least 1");
 }
 
 ROWAN_CALLED_FUNCTION Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
@@ -10575,7 +10687,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<s
                                                            std::size_t n) {
     std::size_t targets = 0;
     for (auto const& list : to) targets += list.size();
-    if (targets != n) throw ShapeError("values", std::to_string(n) + " sequences", std::to_string(targets));
+    if (targets != n) throw ShapeError("values", {n, " sequences"}, {targets});
     std::vector<std::int64_t> from(n);
     std::int64_t i = 0;
     for (auto const& list : to) {
@@ -10638,7 +10750,7 @@ ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> 
         for (std::size_t k = 0; k < values.size(); ++k) {
             Value const* const v = values[k];
             if (v->lod().levels() != levels)
-                throw ShapeError(detail::element_name("values", k) + ".lod().levels()", std::to_string(v->lod().levels()), std::to_string(levels));
+                throw ShapeError({detail::element_name("values", k), ".lod().levels()"}, {v->lod().levels()}, {levels});
             v->lod().check_rows(v->rows());
             lods.push_back(v->lod());
         }
@@ -10661,8 +10773,7 @@ ROWAN_CALLED_FUNCTION Value Value::scatter(AnyExec exec, std::span<Value* const>
     Value out = first.alike(exec, rows.shape(), {});
     Rows const all = out.held().tensor(exec);
     for (std::size_t k = 0; k < values.size(); ++k) {
-        if (values[k]->rows() != to[k].size())
-            throw ShapeError("value.shape(0)", std::to_string(values[k]->rows()), std::to_string(to[k].size()));
+        if (values[k]->rows() != to[k].size()) throw ShapeError("value.shape(0)", {values[k]->rows()}, {to[k].size()});
         all.device->put(exec, to[k].size(), all.bytes, rows.data()[k], to[k].data(), all.data);
     }
     return out;
@@ -10691,7 +10802,7 @@ struct SlotKind {
         if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
         if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
         if (value.lod().levels() == levels) return;
-        throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
+        throw ShapeError("value.lod().levels()", {value.lod().levels()}, {levels});
     }
 
     void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
@@ -10961,7 +11072,7 @@ ROWAN_CALLED_FUNCTION HostSteps::HostSteps(Lod of, std::size_t of_level) : lod(s
     offsets = lod[level];
     std::size_t const n = offsets.size() - 1;
     if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw ShapeError("sequences", std::to_string(n), "at most 2^31 - 1");
+        throw ShapeError("sequences", {n}, "at most 2^31 - 1");
     }
     std::int64_t most = 0;
     for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets[s + 1] - offsets[s]);
@@ -10996,8 +11107,7 @@ ROWAN_CALLED_FUNCTION Buffer<std::int32_t> HostSteps::in_order(Cpu exec, Ids<> c
     Buffer<std::int32_t> checked(offsets.size() - 1);
     check_list("order", of_caller);
     if (of_caller.size() != checked.size()) {
-        throw ShapeError("order.size()", std::to_string(of_caller.size()),
-                         std::to_string(checked.size()) + ", the number of sequences");
+        throw ShapeError("order.size()", {of_caller.size()}, {checked.size(), ", the number of sequences"});
     }
     check_ids(exec, "order", of_caller, static_cast<std::int64_t>(checked.size()));
     std::vector<bool> seen(checked.size());
@@ -11580,19 +11690,18 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION void check_map_levels(Lod const& lod, Lod const& of_map, std::size_t level) {
     if (of_map.empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
     if (lod.levels() <= level)
-        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
-                         "at least " + std::to_string(level + 1) + ", for the level of the map");
+        throw ShapeError("input.lod().levels()", {lod.levels()},
+                         {"at least ", level + 1, ", for the level of the map"});
     for (std::size_t l = 0; l <= level; ++l) {
         auto const found = lod[l];
         auto const want = of_map[l];
         std::string const number = std::to_string(l);
         if (found.size() != want.size())
-            throw ShapeError("input.lod().sequences(" + number + ")", std::to_string(found.size() - 1),
-                             std::to_string(want.size() - 1) + ", the map's");
+            throw ShapeError({"input.lod().sequences(", number, ")"}, {found.size() - 1},
+                             {want.size() - 1, ", the map's"});
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != want[i])
-                throw ShapeError("input.lod()[" + number + "][" + std::to_string(i) + "]", std::to_string(found[i]),
-                                 std::to_string(want[i]) + ", the map's");
+                throw ShapeError({"input.lod()[", number, "][", i, "]"}, {found[i]}, {want[i], ", the map's"});
         }
     }
 }
@@ -11916,7 +12025,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         auto const slot = read(static_cast<std::size_t>(indices[i]));
         if (i == 0) shape = slot.shape();
         if (slot.shape() != shape) {
-            throw ShapeError(detail::element_name("slots", static_cast<std::size_t>(indices[i])) + ".shape()",
+            throw ShapeError({detail::element_name("slots", static_cast<std::size_t>(indices[i])), ".shape()"},
                              detail::shape_text(slot.shape()), detail::shape_text(shape));
         }
         data.push_back(slot.value().data());
@@ -12110,7 +12219,7 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<StepLayout const> layout_of_single_rows(st
 }
 
 ROWAN_CALLED_FUNCTION void not_as_the_map(std::string const& field, std::size_t found, std::size_t of_map) {
-    throw ShapeError(field, std::to_string(found), std::to_string(of_map) + ", the map's");
+    throw ShapeError(field, {found}, {of_map, ", the map's"});
 }
 
 ROWAN_CALLED_FUNCTION void list_parts(Ids<> const& indices, std::size_t n, std::vector<std::int64_t>& begins,
@@ -12233,15 +12342,15 @@ ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
     for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
         if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
     }
-    throw TypeError("format", std::string(name), "the name of a RowFormat");
+    throw TypeError("format", name, "the name of a RowFormat");
 }
 
 ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
-        throw ShapeError("width", std::to_string(width), "a multiple of " + std::to_string(layout.block));
+        throw ShapeError("width", {width}, {"a multiple of ", layout.block});
     if (layout.bytes != 0 && width > (std::size_t{1} << 62) / layout.bytes)
-        throw ShapeError("width", std::to_string(width), "rows of at most 2^62 bytes");
+        throw ShapeError("width", {width}, "rows of at most 2^62 bytes");
     std::size_t const blocks = width / layout.block, rest = width % layout.block;
     // A part of a block of MX has its elements and the byte of its scale.
     std::size_t const part = rest == 0 ? 0 : layout.block == 32 ? rest + 1 : layout.bytes;
@@ -12256,7 +12365,7 @@ ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t by
         width = rest / layout.bytes * layout.block + (part == 0 ? 0 : part - 1);
     }
     if (layout.bytes == 0 || row_bytes(format, layout.whole_blocks ? width / 32 * 32 : width, element_size) != bytes)
-        throw ShapeError("bytes of a row", std::to_string(bytes), "a row of " + std::string(layout.name));
+        throw ShapeError("bytes of a row", {bytes}, {"a row of ", layout.name});
     return width;
 }
 
@@ -13573,8 +13682,7 @@ struct StoredRows {
         if constexpr (std::is_same_v<T, float>)
             return {format, width, bytes, &decode_rows<float>, sums_bags(format) ? &sum_bags<float> : nullptr};
         if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<decoded_t<T>>, nullptr};
-        throw TypeError("format", std::string(format_name(format)),
-                        std::string("rows that can be read as ").append(dtype<T>::name));
+        throw TypeError("format", format_name(format), {"rows that can be read as ", dtype<T>::name});
     }
 
     /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.
@@ -13975,7 +14083,7 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION std::shared_ptr<RowSource const> rows_in_memory(std::size_t bytes,
                                                                       Tensor<std::uint8_t> const& rows) {
     if (rows.dimension() != 2 || rows.shape()[1] != bytes)
-        throw ShapeError("rows.shape()", shape_text(rows.shape()), "[height, " + std::to_string(bytes) + "]");
+        throw ShapeError("rows.shape()", shape_text(rows.shape()), {"[height, ", bytes, "]"});
     auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
     return rows_of_elements(height_of(rows), bytes, shared->data(), shared);
 }
@@ -14426,7 +14534,7 @@ private:
 };
 
 /// The text of the nearest of names, or of the keys of a map:
-///     throw GraphError("there is no \"lable\"" + near_text("lable", values));
+///     throw GraphError({"there is no \"lable\"", near_text("lable", values)});
 template <class Names>
 std::string near_text(std::string_view wanted, Names const& names) {
     NearName near(wanted);
@@ -14825,13 +14933,8 @@ struct operator_list : std::type_identity<Op>... {};
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
                                                            std::span<std::string_view const> names) {
-    throw GraphError(std::string("there is no operator \"")
-                         .append(name)
-                         .append("\"")
-                         .append(near_text(name, names))
-                         .append(" among the ")
-                         .append(std::to_string(names.size()))
-                         .append(" of this registry"));
+    throw GraphError({"there is no operator \"", name, "\"", near_text(name, names), " among the ", names.size(),
+                      " of this registry"});
 }
 
 }  // namespace detail
@@ -15580,12 +15683,10 @@ struct WholeKernel {
 template <class>
 GradientRules op_kernel::gradient() const {
     if (only_forward)
-        throw GraphError(std::string("operator ")
-                             .append(name)
-                             .append(" was made without its gradient: give from_program, load_model or make_operator the list "
-                                     "with_gradients<forward_ops>, or another with_gradients<...>"));
-    if (compiled_rules)
-        throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
+        throw GraphError({"operator ", name,
+                          " was made without its gradient: give from_program, load_model or make_operator the list "
+                          "with_gradients<forward_ops>, or another with_gradients<...>"});
+    if (compiled_rules) throw GraphError({"this library has no operator ", name, " of these element types"});
     return rules == nullptr ? GradientRules{} : *rules;
 }
 #endif
@@ -15633,28 +15734,27 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
+    throw TypeError({field, " dtype"}, detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
+    throw ShapeError({field, " rank"}, {actual}, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
+    throw ShapeError(field, {actual}, {expected});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
                                                std::int64_t expected) {
-    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
-                     std::to_string(expected));
+    throw ShapeError({field, ".shape(", i, ")"}, {actual}, {expected});
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+    throw ShapeError(field, {actual}, {"at most ", most});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
@@ -15664,12 +15764,12 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
+    throw ShapeError({field, ".lod().levels()"}, {actual}, "at least 1");
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+    throw ShapeError({field, ".lod().levels()"}, {actual}, {expected});
 }
 
 /// Throws an IndexError.
@@ -16256,8 +16356,7 @@ template <class T, class G, device D>
 SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
     using Access = detail::SelectedRowsAccess;
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    if (grad.height() != table.height())
-        throw ShapeError("grad.height()", std::to_string(grad.height()), std::to_string(table.height()));
+    if (grad.height() != table.height()) throw ShapeError("grad.height()", {grad.height()}, {table.height()});
     detail::check_trailing("grad.value()", grad.value(), table.value().shape());
     auto found = detail::positions(exec, "rows", table, Access::rows(grad));
     return Access::adopt(static_cast<std::int64_t>(table.rows().size()), std::move(found), grad.value().share());
@@ -16352,7 +16451,7 @@ namespace rowan::inline v0::detail {
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
-    throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
+    throw TypeError({"the input of operator ", name}, kinds, "types for which it has a kernel");
 }
 
 /// Checks that a call on `device` may use input i. If it is row-sparse, sets bit i of `sparse`. Returns whether it is a
@@ -16616,8 +16715,8 @@ namespace rowan::inline v0::detail {
 /// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
     if (given == slots || (variadic && given + 1 >= slots)) return;
-    throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
-                     (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
+    throw GraphError({name, " has ", given, " inputs, expected ",
+                      (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots))});
 }
 
 template <class Op, class... In>
@@ -16935,12 +17034,10 @@ struct Partition {
     /// errors   ShapeError if height is negative, block or ranks is below 1, or first is not in [0, ranks)
     /// cost     O(1)
     void check() const {
-        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
-        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
-        if (first < 0 || first >= ranks)
-            throw ShapeError("partition.first", std::to_string(first),
-                             std::string("a rank in [0, ").append(std::to_string(ranks)).append(")"));
+        if (height < 0) throw ShapeError("partition.height", {height}, "at least 0");
+        if (block < 1) throw ShapeError("partition.block", {block}, "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", {ranks}, "at least 1");
+        if (first < 0 || first >= ranks) throw ShapeError("partition.first", {first}, {"a rank in [0, ", ranks, ")"});
     }
 
     bool operator==(Partition const&) const = default;
@@ -16986,10 +17083,9 @@ struct Placement {
     /// errors   ShapeError if block or columns is below 1, first is negative, or first or columns is above 10^9
     /// cost     O(1)
     void check() const {
-        if (block < 1) throw ShapeError("placement.block", std::to_string(block), "at least 1");
-        if (first < 0 || first > most) throw ShapeError("placement.first", std::to_string(first), "in [0, 10^9]");
-        if (columns < 1 || columns > most)
-            throw ShapeError("placement.columns", std::to_string(columns), "in [1, 10^9]");
+        if (block < 1) throw ShapeError("placement.block", {block}, "at least 1");
+        if (first < 0 || first > most) throw ShapeError("placement.first", {first}, "in [0, 10^9]");
+        if (columns < 1 || columns > most) throw ShapeError("placement.columns", {columns}, "in [1, 10^9]");
     }
 
     bool operator==(Placement const&) const = default;
@@ -17311,7 +17407,7 @@ ROWAN_CALLED_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent), parts_(std
 
 ROWAN_CALLED_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
     if (!name.empty() && parts_->by_name.contains(name))
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        throw GraphError({"the scope has a variable \"", name, "\" already"});
     parts_->variables.push_back(std::make_unique<Variable>(*this, spec, role));
     Variable& v = *parts_->variables.back();
     if (!name.empty()) set_name(v, name);
@@ -17331,7 +17427,7 @@ ROWAN_CALLED_FUNCTION Variable& Scope::get(std::string_view name) const {
     for (Scope const* s = this; s != nullptr; s = s->parent_) {
         for (auto const& known : s->parts_->by_name) near.see(known.first);
     }
-    throw GraphError(std::string("there is no variable \"").append(name).append("\"").append(near.text()));
+    throw GraphError({"there is no variable \"", name, "\"", near.text()});
 }
 
 ROWAN_CALLED_FUNCTION Scope& Scope::new_scope() {
@@ -17428,8 +17524,7 @@ ROWAN_CALLED_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vect
 }
 
 ROWAN_CALLED_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
-    if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
+    if (!v.writers_.empty()) throw GraphError({op.kernel->name, ": its result is also written by another operator"});
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;
@@ -17437,7 +17532,7 @@ ROWAN_CALLED_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable
 
 ROWAN_CALLED_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
     if (!parts_->by_name.emplace(name, &v).second)
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        throw GraphError({"the scope has a variable \"", name, "\" already"});
     v.name_ = std::move(name);
     v.own_name_ = own;
 }
@@ -17759,8 +17854,7 @@ ROWAN_CALLED_FUNCTION Feed const& Feeds::at(std::string const& name) const& { re
 ROWAN_CALLED_FUNCTION Feed Feeds::at(std::string const& name) && { return Map::at(name); }
 
 ROWAN_FUNCTION void Feeds::insert(value_type const& value) {
-    if (!Map::insert(value).second)
-        throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    if (!Map::insert(value).second) throw GraphError({"the batch has two values for \"", value.first, "\""});
 }
 
 ROWAN_CALLED_FUNCTION void Feeds::emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }
@@ -17860,19 +17954,15 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     if (!fits) {
         std::ostringstream expected;
         expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+        throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
     }
     if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
+        throw ShapeError({v.name(), ".lod().levels()"}, {actual.lod_level}, {spec.lod_level});
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError(std::string("options.resume has ")
-                         .append(std::to_string(steps))
-                         .append(" steps, but not the state \"")
-                         .append(name)
-                         .append("\": to start anew from its parameters, give them as options.initial"));
+    throw GraphError({"options.resume has ", steps, " steps, but not the state \"", name,
+                      "\": to start anew from its parameters, give them as options.initial"});
 }
 
 ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
@@ -17912,10 +18002,8 @@ ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const&
             if (v->role() == Role::data) near.see(v->name());
         }
     }
-    throw GraphError(std::string("the batch has a value for \"")
-                         .append(name)
-                         .append("\", but there is no data variable of that name")
-                         .append(near.text()));
+    throw GraphError(
+        {"the batch has a value for \"", name, "\", but there is no data variable of that name", near.text()});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -18043,7 +18131,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE bool Parameters::contains(std::string_view name
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::wrong_kind(std::string_view name, Value const& value,
                                                              std::string const& expected) {
-    throw TypeError(std::string(name), value.kind(), expected);
+    throw TypeError(name, value.kind(), expected);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::trained() const { return some(false); }
@@ -18053,8 +18141,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::states() const { return 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
-    throw GraphError(
-        std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
+    throw GraphError({"there is no parameter \"", name, "\"", detail::near_text(name, values_)});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {
@@ -18412,7 +18499,7 @@ ROWAN_FUNCTION ROWAN_RARE void rethrow_in(std::string place) {
     } catch (ValueError const& e) {
         throw ValueError(field(e.field()), e.value(), e.expected());
     } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
+        throw LodError(e.level(), e.position(), e.value(), {e.reason(), ", in ", place});
     }
 }
 
@@ -18880,12 +18967,10 @@ ROWAN_CALLED_FUNCTION void NetOrder::Plan::run(std::span<Value* const> values, A
     for (std::size_t i = 0; i < read.variables.size(); ++i) {
         Variable const& v = *read.variables[i];
         if (values[i]->empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v.name())
-                                 .append("\" has no value: it is ")
-                                 .append(v.role() == Role::data        ? "fed by the caller"
-                                         : v.role() == Role::parameter ? "a parameter"
-                                                                       : "written by no operator"));
+            throw GraphError({"the variable \"", v.name(), "\" has no value: it is ",
+                              v.role() == Role::data        ? "fed by the caller"
+                              : v.role() == Role::parameter ? "a parameter"
+                                                            : "written by no operator"});
     }
     LimitedRun<> const limited(limiting == nullptr ? Limits{} : limiting->limits);
     Buffer<Value*> in, out;
@@ -18945,8 +19030,7 @@ ROWAN_CALLED_FUNCTION std::string NetOrder::dot() const {
 
 ROWAN_CALLED_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
     if (in[0]->rows() != in[1]->rows())
-        throw ShapeError(std::string(op.kernel->inputs[1]) + ".shape(0)", std::to_string(in[1]->rows()),
-                         std::to_string(in[0]->rows()));
+        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, {in[1]->rows()}, {in[0]->rows()});
 }
 
 ROWAN_CALLED_FUNCTION void NetOrder::Plan::check_updates(std::span<Value* const> values, AnyExec exec,
@@ -19069,7 +19153,7 @@ public:
                                  PredictorOptions const& options, DeviceExec const& exec)
         : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
         for (Variable const* v : outputs) {
-            if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
+            if (v->writers().empty()) throw GraphError({v->name(), " is written by no operator"});
             out_.push_back(net_.number(*v));
         }
         std::unordered_set<std::size_t> later;
@@ -19122,9 +19206,7 @@ private:
             for (Variable const* v : net_.inputs())
                 read = read || (v->role() == Role::data && v->name() == named.first);
             if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
+                throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
         }
     }
 
@@ -19618,8 +19700,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of(Ranks const* ranks, Vari
 
 ROWAN_CALLED_FUNCTION void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
     for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r][word] != all[0][word])
-            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+        if (all[r][word] != all[0][word]) throw Error({"train: rank ", r, what, "rank 0"});
     }
 }
 
@@ -22180,7 +22261,7 @@ struct declared<weighted_embedding_bag_op>
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
-                                                                 bool known) const {
+                                                                  bool known) const {
     std::vector<std::int64_t> all;
     auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
@@ -22216,10 +22297,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value c
                                                   std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
-        throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
-                         std::string("the ")
-                             .append(std::to_string(own.size()))
-                             .append(" of this rank, as load_parameters(comm, …) gives them"));
+        throw ShapeError({table.name(), ".rows()"}, std::to_string(rows.size()).append(" rows"),
+                         {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
 }
 
 /// The row that a lookup reads for ids that are not in the table, if it has one.
@@ -22331,11 +22410,11 @@ ROWAN_CALLED_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, C
             Partition const partition = shards_of(*t.table, group.size());
             std::int64_t const own = partition.rows_of(group.rank());
             if (rows != own)
-                throw ShapeError(std::string(t.table->name()).append(".rows()"), std::to_string(rows),
+                throw ShapeError({t.table->name(), ".rows()"}, {rows},
                                  std::to_string(own).append(", the number of this rank's rows"));
             std::int64_t const first = own == 0 ? 0 : parameters.find(t.table->name()).row_number(0);
             if (own != 0 && first != partition.global(group.rank(), 0))  // any other placement differs so on a rank
-                throw ShapeError(std::string(t.table->name()).append(".rows()[0]"), std::to_string(first),
+                throw ShapeError({t.table->name(), ".rows()[0]"}, {first},
                                  std::to_string(partition.global(group.rank(), 0))
                                      .append(", where the table is placed as in this net"));
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
@@ -22500,9 +22579,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
-        if (!good)
-            throw ShapeError(std::string("tables[").append(std::to_string(i)).append("].").append(field),
-                             std::to_string(n), expected);
+        if (!good) throw ShapeError({"tables[", i, "].", field}, {n}, expected);
     };
     check("height", t.height, t.height >= 0, "at least 0");
     check("width", t.width, t.width >= 0, "at least 0");
@@ -22788,14 +22865,10 @@ private:
 
     [[noreturn]] void no_memory(std::size_t rank) const {
         auto const& t = plan_.tables[greatest_of(dealt, rank, &Plan::Rank::memory)];
-        throw ShapeError(std::string("the memory of rank ").append(std::to_string(rank)),
+        throw ShapeError({"the memory of rank ", rank},
                          std::to_string(std::llround(plan_.ranks[rank].memory)).append(" bytes"),
-                         std::string("at most options.memory, ")
-                             .append(std::to_string(options_.memory))
-                             .append("; the table \"")
-                             .append(t.table.name)
-                             .append("\" needs ")
-                             .append(std::to_string(std::llround(amounts(t, rank).memory))));
+                         {"at most options.memory, ", options_.memory, "; the table \"", t.table.name, "\" needs ",
+                          std::llround(amounts(t, rank).memory)});
     }
 
     int ranks_;
@@ -22820,7 +22893,7 @@ ROWAN_FUNCTION ROWAN_RARE Plan::Table const& Plan::operator[](std::string_view n
     for (Table const& t : tables) {
         if (t.table.name == name) return t;
     }
-    throw Error(std::string("the plan has no table \"").append(name).append("\""));
+    throw Error({"the plan has no table \"", name, "\""});
 }
 
 ROWAN_FUNCTION ROWAN_RARE double Plan::busiest(double Rank::*what) const {
@@ -22856,20 +22929,14 @@ ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
-    if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
-    if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
+    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", {options.memory}, "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
     for (std::size_t i = 0; i < tables.size(); ++i) {
         detail::check_table(tables[i], i);
         for (std::size_t k = 0; k < i; ++k) {
             if (tables[k].name == tables[i].name)
-                throw Error(std::string("tables[")
-                                .append(std::to_string(i))
-                                .append("].name is \"")
-                                .append(tables[i].name)
-                                .append("\", as that of tables[")
-                                .append(std::to_string(k))
-                                .append("]"));
+                throw Error({"tables[", i, "].name is \"", tables[i].name, "\", as that of tables[", k, "]"});
         }
     }
     return detail::Planner(tables, ranks, options).run();
@@ -23173,7 +23240,7 @@ public:
     Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
         std::size_t size = 1;
         for (std::size_t const dim : shape) size *= dim;
-        if (size != size_) throw ShapeError("keys.size()", std::to_string(size_), std::to_string(size));
+        if (size != size_) throw ShapeError("keys.size()", {size_}, {size});
         shape_ = shape;
     }
 
@@ -23249,7 +23316,7 @@ inline void check_ascending(char const* field, std::span<std::int64_t const> row
                             std::int64_t height, std::size_t first = 0) {
     for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
         if (rows[i] >= height) throw IndexError(field, first + i, rows[i], height);
-        if (rows[i] < least) throw IndexError(field, first + i, rows[i], "is less than " + std::to_string(least));
+        if (rows[i] < least) throw IndexError(field, first + i, rows[i], {"is less than ", least});
     }
 }
 
@@ -24202,15 +24269,15 @@ template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+        if (size != want) throw ShapeError(field, {size}, {want});
     };
     same_size("rows.size()", c.rows.size(), c.keys.size());
     if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
-        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+        throw ShapeError("keys.size()", {c.keys.size()}, {"at most ", options_.capacity});
     std::int64_t const least = options_.default_row;
-    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    if (c.height < least) throw ValueError("height", c.height, {least, " or more"});
     detail::check_ascending("rows", c.rows, least, c.height);
     for (std::size_t i = 0; i < c.sightings.size(); ++i) {
         if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
@@ -24222,7 +24289,7 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     map.fill(c.keys, c.rows, c.height);
     Keys<Key> const waiting = c.seen;
     map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
-        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+        if (row >= 0) throw IndexError("seen", i, {"is also the key of row ", row});
     });
     detail::KeySightings<Key> seen(hash_seed);
     seen.fill(c.seen, c.sightings);
@@ -24246,9 +24313,7 @@ void KeyIndex<Key>::Rows::check_lengths(Keys<Key> const& keys) {
     if constexpr (std::same_as<Key, std::string>) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].size() > longest_key)
-                throw IndexError(
-                    "keys", i,
-                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
+                throw IndexError("keys", i, {"has ", keys[i].size(), " bytes, the most are ", longest_key});
         }
     }
 }
@@ -24260,7 +24325,7 @@ void KeyIndex<Key>::Rows::check_used(std::int64_t row) const {
 
 template <key_type Key>
 void KeyIndex<Key>::Rows::check_recorded(char const* function, KeyIndexOptions const& options) {
-    if (!options.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+    if (!options.record_uses) throw Error({function, ": the options of the index do not record uses"});
 }
 
 namespace detail {
@@ -24521,11 +24586,9 @@ public:
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
             if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", std::to_string(p.height()),
-                                 std::string(slots_.grows() ? "at most " : "").append(std::to_string(slots_.height())));
+                throw ShapeError("parts height", {p.height()}, {slots_.grows() ? "at most " : "", slots_.height()});
             if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()),
-                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+                throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
             moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
         }
         if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
@@ -24886,8 +24949,8 @@ ROWAN_FUNCTION std::string state_name(std::size_t i) { return i == 0 ? "param" :
 
 ROWAN_FUNCTION void check_state(char const* field, ShapedBytes const& param, ShapedBytes const& state) {
     if (state.shape != param.shape) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape),
-                         shape_text(param.shape) + ", the shape of param");
+        throw ShapeError({field, ".shape()"}, shape_text(state.shape),
+                         {shape_text(param.shape), ", the shape of param"});
     }
 }
 
@@ -24897,23 +24960,22 @@ ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<
     std::size_t const rows = height ? static_cast<std::size_t>(*height) : grad.shape[0];
     for (std::size_t i = 0; i < written.size(); ++i) {
         auto const& shape = written[i].shape;
-        if (shape.empty()) throw ShapeError(state_name(i) + " rank", "0", "at least 1");
-        if (shape[0] != rows)
-            throw ShapeError(state_name(i) + ".shape(0)", std::to_string(shape[0]), std::to_string(rows));
+        if (shape.empty()) throw ShapeError({state_name(i), " rank"}, "0", "at least 1");
+        if (shape[0] != rows) throw ShapeError({state_name(i), ".shape(0)"}, {shape[0]}, {rows});
     }
     check_trailing_dims("param", written[0].shape, grad.shape);
     for (std::size_t i = 0; i < written.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
             if (overlap(written[j].bytes, written[i].bytes))
-                throw Error(state_name(j) + " shares memory with " + state_name(i));
+                throw Error({state_name(j), " shares memory with ", state_name(i)});
         }
     }
     for (std::size_t i = 0; i < written.size(); ++i) {
         auto const bytes = written[i].bytes;
         bool const is_grad = !height && bytes.data() == grad.bytes.data() && bytes.size() == grad.bytes.size();
         if (overlap(bytes, grad.bytes) && !is_grad) {
-            throw Error(state_name(i) + " shares memory with " +
-                        (height ? "the gradient's value" : "other elements of grad"));
+            throw Error(
+                {state_name(i), " shares memory with ", (height ? "the gradient's value" : "other elements of grad")});
         }
     }
     for (std::size_t i = 1; one_shape && i < written.size(); ++i) {
@@ -25340,7 +25402,7 @@ public:
             describe(n, width);
             if (height_of(local) < slots_.rows_of(comm_.rank()))
                 throw ShapeError(
-                    "local().shape(0)", std::to_string(height_of(local)),
+                    "local().shape(0)", {height_of(local)},
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
             fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
@@ -25629,7 +25691,7 @@ public:
         if (most_rows != unlimited) {
             auto const rows = static_cast<std::size_t>(most_rows);
             if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
-                throw ShapeError("most_rows", std::to_string(rows), "rows of at most 2^62 bytes in all");
+                throw ShapeError("most_rows", {rows}, "rows of at most 2^62 bytes in all");
             bytes = least = rows * row;
         }
         memory_ = detail::reserve_memory(bytes, least);
@@ -25647,8 +25709,7 @@ public:
     /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
     /// cost     a call of the system for an eighth more rows
     void reserve(std::int64_t height) {
-        if (height < 0 || height > most_rows_)
-            throw ShapeError("height", std::to_string(height), "in [0, " + std::to_string(most_rows_) + "]");
+        if (height < 0 || height > most_rows_) throw ShapeError("height", {height}, {"in [0, ", most_rows_, "]"});
         memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
     }
 
@@ -25656,8 +25717,7 @@ public:
     /// errors   ShapeError if it is less, otherwise as reserve
     /// cost     that of reserve
     void grow(std::int64_t height) {
-        if (height < this->height())
-            throw ShapeError("height", std::to_string(height), "at least " + std::to_string(this->height()));
+        if (height < this->height()) throw ShapeError("height", {height}, {"at least ", this->height()});
         reserve(height);
         view(height);
     }
@@ -25791,8 +25851,7 @@ public:
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
-        if (contents.height < height())
-            throw ShapeError("height", std::to_string(contents.height), "at least " + std::to_string(height()));
+        if (contents.height < height()) throw ShapeError("height", {contents.height}, {"at least ", height()});
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
@@ -25804,8 +25863,7 @@ public:
     /// errors   ShapeError if `to` has another size
     /// cost     O(width)
     void first_values(detail::KeyView<Key> key, std::span<T> to) const {
-        if (to.size() != options_.width)
-            throw ShapeError("to.size()", std::to_string(to.size()), std::to_string(options_.width));
+        if (to.size() != options_.width) throw ShapeError("to.size()", {to.size()}, {options_.width});
         draw(key, to.data());
     }
 
@@ -26212,7 +26270,7 @@ private:
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
             throw IndexError("keys", IndexError::no_position, keys,
-                             "of all ranks are more than " + std::to_string(capacity_) + ", the capacity");
+                             {"of all ranks are more than ", capacity_, ", the capacity"});
         detail::after_agreement(shards_.group(), [&] {
             std::vector<std::int64_t> heights;
             for (auto const& n : notices) heights.push_back(n.own[0]);
@@ -26274,9 +26332,9 @@ public:
             detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
                 C const& ranks = shards_.comm();
                 partition_.check();
-                if (width < 0) throw ShapeError("width", std::to_string(width), "at least 0");
+                if (width < 0) throw ShapeError("width", {width}, "at least 0");
                 if (partition_.ranks != ranks.size())
-                    throw ShapeError("partition.ranks", std::to_string(partition_.ranks),
+                    throw ShapeError("partition.ranks", {partition_.ranks},
                                      std::to_string(ranks.size()).append(", the number of ranks"));
                 slots = detail::Slots(partition_);
                 auto const rows = partition_.rows_of(ranks.rank());
@@ -28441,9 +28499,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void unknown_dim(std::size_t i) {
-    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
-}
+[[noreturn]] inline void unknown_dim(std::size_t i) { throw ShapeError({"dims[", i, "]"}, "UNK", "a count"); }
 
 /// Converts a number to an element.
 /// errors   ValueError if elements are integers and cannot represent the value
@@ -28451,9 +28507,7 @@ template <class T>
 T as_element(double value) {
     if constexpr (std::integral<sum_t<T>>) {
         using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
-        if (!is_whole<I>(value))
-            throw ValueError("value", value,
-                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+        if (!is_whole<I>(value)) throw ValueError("value", value, {"a whole number that ", dtype<T>::name, " holds"});
     }
     return dtype<T>::narrow(constant<sum_t<T>>(value));
 }
@@ -28553,7 +28607,7 @@ constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, s
         if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
         for (std::size_t k = 0; k < i; ++k) {
             if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
+                throw IndexError("axes", i, axes[i], {"is the same axis as axes[", k, "]"});
         }
         in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
     }
@@ -28699,7 +28753,7 @@ ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> c
     };
     std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
     auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
-    if (odd != inputs.end()) throw ShapeError(odd->first + ".shape()", odd->second, most);
+    if (odd != inputs.end()) throw ShapeError({odd->first, ".shape()"}, odd->second, most);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -29107,7 +29161,7 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
 template <class D>
 std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
-    if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
+    if (index.size() != 1) throw ShapeError("index.size()", {index.size()}, "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
     if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
@@ -29219,8 +29273,7 @@ struct array_kernels {
             spec::same_dtype("array_write: x", in[2], slot);
             static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
             if (in[2].lod_level != slot.lod_level)
-                throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
-                                 std::to_string(slot.lod_level));
+                throw ShapeError("array_write: x.lod().levels()", {in[2].lod_level}, {slot.lod_level});
             return {in[0]};
         }
         static void run(KernelCall const& c) {
@@ -29402,13 +29455,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op)
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         if (!wants_input(op, i)) continue;
         if (in_grads[i] == nullptr) {
-            throw GraphError(std::string("operator ")
-                                 .append(op.kernel->name)
-                                 .append(" has no gradient for its input ")
-                                 .append(describe(*op.inputs[i]))
-                                 .append(", on which ")
-                                 .append(target_)
-                                 .append(" depends"));
+            throw GraphError({"operator ", op.kernel->name, " has no gradient for its input ", describe(*op.inputs[i]),
+                              ", on which ", target_, " depends"});
         }
         parts_[op.inputs[i]].push_back(in_grads[i]);
     }
@@ -29424,10 +29472,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& 
     VarSpec const& spec = gradient.spec();
     if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
     if (spec.dtype != kernels_.dtype)
-        throw GraphError(std::string("the gradient of ")
-                             .append(describe(result))
-                             .append(", a table that an operator computes, must have elements of ")
-                             .append(kernels_.name));
+        throw GraphError({"the gradient of ", describe(result),
+                          ", a table that an operator computes, must have elements of ", kernels_.name});
     return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
 }
 
@@ -30227,8 +30273,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE OptimizerKind const& kind_for(OptimizerKinds co
             if (kind.wire == g.parameter->spec().dtype) return kind;
         }
     }
-    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                    dtype_text(g.parameter->spec().dtype), kinds == nullptr ? std::string() : kinds->types);
+    throw TypeError({"the optimizer: the element type of ", g.parameter->name()}, dtype_text(g.parameter->spec().dtype),
+                    kinds == nullptr ? std::string() : kinds->types);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
@@ -30236,8 +30282,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, Parame
     auto const dense = kind_for(kinds_.get(), g).dense;
     if (dense == nullptr) return;
     if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
-                        kind_text(g.parameter->spec()), "a LoDTensor");
+        throw TypeError({"an optimizer that updates all rows: ", g.parameter->name()}, kind_text(g.parameter->spec()),
+                        "a LoDTensor");
     g.gradient = dense(scope, *g.gradient);
 }
 
@@ -30309,9 +30355,8 @@ struct CastElement {
 
 template <class To, class From>
 [[noreturn]] void refuse_cast(std::size_t i, From const& x) {
-    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
-                     static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
+    throw ValueError({"x[", i, "]"}, static_cast<double>(dtype<From>::widen(x)),
+                     {"a number whose integer part ", dtype<To>::name, " holds"});
 }
 
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
@@ -31945,8 +31990,7 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
                                F const& f) {
     double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
-    if (moment.dimension() != 1)
-        throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
+    if (moment.dimension() != 1) throw ShapeError("moment rank", {moment.dimension()}, "1: one number per row");
     check_height("moment", moment, height_of(param));
     if (options.weight_decay == 0.0) {
         f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
@@ -32553,9 +32597,8 @@ ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradie
                                          std::string const& expected);
 ROWAN_CALLED_FUNCTION ROWAN_RARE void refuse(ClipKinds const& kinds, ParameterGradient const& g,
                                              std::string const& expected) {
-    throw TypeError(
-        std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
-        dtype_text(g.gradient->spec().dtype), expected);
+    throw TypeError({kinds.name, ": the element type of the gradient of ", g.parameter->name()},
+                    dtype_text(g.gradient->spec().dtype), expected);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE bool AnyGradientClip::given() const noexcept {
@@ -33181,8 +33224,7 @@ ROWAN_CALLED_FUNCTION NamedValues const& AnyAverage::values() const { return upd
 
 ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
-        throw TypeError(std::string("the moving average of ").append(parameter.name()), kind_text(parameter.spec()),
-                        "a LoDTensor");
+        throw TypeError({"the moving average of ", parameter.name()}, kind_text(parameter.spec()), "a LoDTensor");
     Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
     average.bring = parameter.bring;
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {
@@ -33446,7 +33488,8 @@ struct AnyParts::Kinds {
 };
 
 ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds)
-    : count_(count), functions_(&parts_functions()), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
+    : count_(count), functions_(&parts_functions()),
+      kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
     if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
@@ -33456,7 +33499,7 @@ ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, s
             if (kind.wire == v.spec().dtype) return *kind.sums;
         }
     }
-    throw TypeError(std::string("parts: the element type of ").append(what), dtype_text(v.spec().dtype),
+    throw TypeError({"parts: the element type of ", what}, dtype_text(v.spec().dtype),
                     kinds_ == nullptr ? std::string() : kinds_->types);
 }
 
@@ -33836,9 +33879,7 @@ public:
     }
 
     void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
-        if (table.catch_up)
-            throw GraphError(
-                std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+        if (table.catch_up) throw GraphError({"another trainer defers the updates of ", table.name(), ", too"});
         if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
         Table added{&table, std::move(steps), {}};
         if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
@@ -33871,7 +33912,7 @@ private:
     };
 
     std::vector<Table> tables_;
-    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
+    std::unordered_map<Variable const*, std::size_t> places_;                                  // in tables_
     std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
 };
 
@@ -34462,8 +34503,7 @@ template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
     std::size_t const size = reduction == Reduction::none ? n : 1;
     if (out_grad.dimension() == 1 && out_grad.size() == size) return;
-    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
-                     std::string("[").append(std::to_string(size)).append("]"));
+    throw ShapeError({field, ".shape()"}, shape_text(out_grad.shape()), {"[", size, "]"});
 }
 
 /// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not
@@ -34561,7 +34601,7 @@ ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOpt
 /// The sum of the weights of the elements of labels that do not have the ignored value.
 ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
 ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
-                                                    Variable const* weights) {
+                                         Variable const* weights) {
     std::vector<double> of_rows;
     if (weights != nullptr) of_rows = floats_of(weights->value());
     std::vector<double> const all = floats_of(labels);
@@ -34663,7 +34703,7 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
     for (std::size_t k = 0; k < totals.size(); ++k) {
         for (Counted const& f : divisors_[k].factors) {
             if (totals[k] == 0 && f.of == Counted::value)
-                throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
+                throw ValueError({"parts: the sum of ", describe(*f.variable)}, 0.0,
                                  "a number other than 0, as it divides the cost");
         }
     }
@@ -34678,14 +34718,9 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
         for (std::size_t at = 0; at < weights.size(); at += stride) {
             double const a = weights[at + by] * totals[k], b = weights[at + k] * totals[by];
             if (std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b)))
-                throw ValueError(std::string("parts: the divisor of ")
-                                     .append(text(k))
-                                     .append(" in part ")
-                                     .append(std::to_string(at / stride)),
-                                 weights[at + k],
-                                 std::string("in proportion to that of ")
-                                     .append(text(by))
-                                     .append(", a mean that is added to it: else the parts are not one batch"));
+                throw ValueError({"parts: the divisor of ", text(k), " in part ", at / stride}, weights[at + k],
+                                 {"in proportion to that of ", text(by),
+                                  ", a mean that is added to it: else the parts are not one batch"});
         }
     }
     return totals[by];
@@ -34722,12 +34757,8 @@ inline std::span<Variable* const> factors(Operator const& op) {
 }
 
 [[noreturn]] inline void no_parts(Operator const& op, char const* why) {
-    throw GraphError(std::string("parts: the cost depends on the operator ")
-                         .append(op.kernel->name)
-                         .append(" -> ")
-                         .append(describe(*op.outputs[0]))
-                         .append(", ")
-                         .append(why));
+    throw GraphError(
+        {"parts: the cost depends on the operator ", op.kernel->name, " -> ", describe(*op.outputs[0]), ", ", why});
 }
 
 /// Checks that a variable may divide: that it is a number and does not depend on parameters.
@@ -35173,7 +35204,7 @@ inline void check_factor(std::string const& field, double factor) {
 inline void check_shape(Variable const& parameter, Variable const& gradient) {
     auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
     if (dims != want)
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
+        throw ShapeError({"the gradient ", gradient.name(), ".shape()"}, shape_text(dims),
                          shape_text(want).append(", that of ").append(parameter.name()));
 }
 
@@ -35213,10 +35244,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::add_updates(Scope& scope, TrainSett
         bool const rated = rate != options.rates.end();
         rates_.push_back(rated ? rate->second : 1);
         if ((options.schedule || rated) && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the ")
-                                 .append(rated ? "factor in options.rates" : "schedule"));
+            throw GraphError({"the optimizer of ", g.parameter->name(), " has no learning_rate for the ",
+                              rated ? "factor in options.rates" : "schedule"});
     }
     if (!options.average) return;
     for (auto const& g : gradients_) {
@@ -35242,7 +35271,7 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::check_states(Parameters const& resu
             if (!resume.contains(state->name())) continue;
             std::size_t const there = resume.find(state->name()).rows();
             if (there != rows)
-                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                throw ShapeError({state->name(), ".shape(0)"}, {there},
                                  std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
         }
     }
@@ -35492,9 +35521,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& opt
     for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
         if (v == nullptr || !made.contains(v))
-            throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
-                                 .append(", which is no result of the operators that the cost needs"));
+            throw GraphError({"options.keep has ", v == nullptr ? std::string("a null pointer") : describe(*v),
+                              ", which is no result of the operators that the cost needs"});
     }
     for (Operator const* op : traced)
         each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, op}); });
@@ -35601,11 +35629,7 @@ void AnyTrainer::check_parameters(Named const& given, char const* what, bool may
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
-        throw GraphError(std::string("there is no parameter \"")
-                             .append(name)
-                             .append("\" ")
-                             .append(what)
-                             .append(near_text(name, names)));
+        throw GraphError({"there is no parameter \"", name, "\" ", what, near_text(name, names)});
     }
 }
 
@@ -36114,9 +36138,8 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
     auto const check = [&]<class T>(T const* was, T const* is) {
         for (std::size_t i = 0; i < made.bytes.size() / sizeof(T); ++i) {
             if (std::isinf(is[i]) && !std::isinf(was[i]))
-                throw ValueError(
-                    std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
-                    static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
+                throw ValueError({now.name(), "[", i, "] after this step"}, static_cast<double>(is[i]),
+                                 "a sum over the rows of all parts within its type");
         }
     };
     if (made.bytes.size() != old.bytes.size() || made.dtype != old.dtype) return;
@@ -36151,8 +36174,8 @@ namespace rowan::inline v0::detail {
 
 /// What an AnyTrainer knows of parts.
 struct TrainerParts {
-    std::optional<CostWeight> weight = {};          // of a part, if there are several
-    std::vector<Variable*> counted = {};            // what weights depend on and the net computes: emptied after each part
+    std::optional<CostWeight> weight = {};  // of a part, if there are several
+    std::vector<Variable*> counted = {};    // what weights depend on and the net computes: emptied after each part
     std::vector<std::optional<Counted>> rows = {};  // of which moving_ are means
     PartSums sums = {};                             // of results_
 };
@@ -36211,8 +36234,7 @@ private:
     ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", std::to_string(total_),
-                             std::string("1 to options.parts = ").append(std::to_string(t_.parts_)));
+            throw ShapeError("batches", {total_}, {"1 to options.parts = ", t_.parts_});
     }
 
     /// Gets the rows of sharded tables, if there are any.
@@ -36647,7 +36669,7 @@ class Entered {
 public:
     /// errors   Error if another one holds the flag
     Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+        if (flag.test_and_set()) throw Error({what, " is running: it is for one thread at a time"});
     }
     Entered(Entered const&) = delete;
     Entered& operator=(Entered const&) = delete;
@@ -36680,10 +36702,10 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     }
     auto const dims = cost_.value().spec().dims;
     if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim != 1; }))
-        throw ShapeError(cost_.name() + ".shape()", shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
+        throw ShapeError({cost_.name(), ".shape()"}, shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
     double const cost = type_.first(cost_.value(), exec_);
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    if (!std::isfinite(cost)) throw ValueError({"the cost ", cost_.name()}, cost, "a finite number");
     return cost;
 }
 
@@ -36729,7 +36751,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", std::to_string(batches.size()), "1 to options.parts = 1");
+    if (batches.size() != 1) throw ShapeError("batches", {batches.size()}, "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);
@@ -37157,14 +37179,11 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION ROWAN_RARE Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
     : metrics_(metrics), stop_(stop) {
     for (auto const& [name, metric] : metrics) {
-        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+        if (!metric) throw GraphError({"options.metrics: \"", name, "\" holds no function"});
     }
     if (!stop) return;
     if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"")
-                             .append(stop->metric)
-                             .append("\"")
-                             .append(near_text(stop->metric, metrics)));
+        throw GraphError({"options.stop: there is no metric \"", stop->metric, "\"", near_text(stop->metric, metrics)});
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
@@ -37231,7 +37250,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::goes_on(double value, Parameters n
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::check_best() const {
     if (stop_ && !best_ && since_ > 0)
-        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
+        throw ValueError({"options.stop: the metric \"", stop_->metric, "\" of each epoch"},
                          std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 
@@ -37433,16 +37452,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
             if (read_ < known_)
-                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                                 std::to_string(read_),
+                throw ShapeError({"the number of batches of epoch ", epoch_}, {read_},
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
         bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;
         changed_ = true;
-        if (empty)
-            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
-                             "at least 1");
+        if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
             return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
@@ -38846,7 +38862,7 @@ private:
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
-                         std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
+                         {value.count()}, {part_.size(t), ", one for each sequence"});
     }
     void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
         Dims const dims = value.empty() ? row : value.spec().dims;
@@ -38854,7 +38870,7 @@ private:
         if (dims == row) return;
         throw ShapeError(step_text(t, {}).append(": the shape of a row of ").append(what).append(v.name()),
                          shape_text(std::span(dims).subspan(std::min<std::size_t>(dims.size(), 1))),
-                         shape_text(std::span(row).subspan(1)) + why);
+                         {shape_text(std::span(row).subspan(1)), why});
     }
 
     /// Throws unless a state has a row for each sequence after step t and the width from before, as its spec may tell.
@@ -39042,15 +39058,14 @@ public:
         Value const& x = *in_[0];
         Lod const lod = x.lod();
         std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-        if (lod.levels() != levels)
-            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", {lod.levels()}, {levels});
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         for (StepNet::Static const& s : net_.statics) {
             Value const& all = *outer()[s.from];
             if (all.count() != map.sequences())
-                throw ShapeError("static_input: the number of sequences of x", std::to_string(all.count()),
-                                 std::to_string(map.sequences()) + ", the number of sequences that have steps");
+                throw ShapeError("static_input: the number of sequences of x", {all.count()},
+                                 {map.sequences(), ", the number of sequences that have steps"});
         }
         count_iterations(map.steps());
         s_.lod = lod;
@@ -39125,8 +39140,7 @@ private:
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
             if (block_.has_boot[m] && in_[at]->rows() != sequences)
-                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
-                                 std::to_string(sequences) + ", the number of sequences");
+                throw ShapeError("boot.shape(0)", {in_[at]->rows()}, {sequences, ", the number of sequences"});
             for (std::size_t k = 0; k < s_.parts.size(); ++k) {
                 auto const& mine = s_.parts[k].sequences;
                 states[k].push_back(block_.has_boot[m]
@@ -39362,8 +39376,7 @@ public:
                 break;
             }
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", s_.count + 1,
-                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+                throw ValueError("the number of iterations", s_.count + 1, {"at most ", block_.max_iterations});
             count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
@@ -39535,7 +39548,7 @@ ROWAN_CALLED_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, Attrib
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as for the first state that is not an integer");
+                            {dtype_text(block.gradient_dtype), ", as for the first state that is not an integer"});
     }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
@@ -39651,26 +39664,23 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     check_dlpack_type<T>();
     if constexpr (dlpack::versioned<M>) {
         if (m.version.major != 1) {
-            throw FormatError(
-                0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
+            throw FormatError(0, "the version of DLPack",
+                              {"is ", m.version.major, ".", m.version.minor, ", supported is 1"});
         }
     }
     auto const& t = m.dl_tensor;
     if (static_cast<int>(t.device.device_type) != dlpack::cpu)
-        throw Error("the tensor's device is " + std::to_string(static_cast<int>(t.device.device_type)) +
-                    ", expected 1, the CPU");
+        throw Error({"the tensor's device is ", static_cast<int>(t.device.device_type), ", expected 1, the CPU"});
     if (t.dtype.code != dlpack_code<T>() || std::size_t{t.dtype.bits} != 8 * sizeof(T) || t.dtype.lanes != 1) {
         throw TypeError("the tensor's element type", dlpack_type_text(t.dtype.code, t.dtype.bits, t.dtype.lanes),
                         dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
     }
     if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
-        throw ShapeError("ndim", std::to_string(t.ndim), "in [0, " + std::to_string(Tensor<T>::max_rank) + "]");
-    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", std::to_string(t.ndim) + " dims");
+        throw ShapeError("ndim", {t.ndim}, {"in [0, ", Tensor<T>::max_rank, "]"});
+    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", {t.ndim, " dims"});
     typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (t.shape[i] < 0)
-            throw ShapeError("shape[" + std::to_string(i) + "]", std::to_string(t.shape[i]), "at least 0");
+        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, {t.shape[i]}, "at least 0");
         shape[i] = static_cast<std::size_t>(t.shape[i]);
     }
     if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)
@@ -39683,8 +39693,7 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
-                    std::string(dtype<T>::name));
+        throw Error({"data + byte_offset is not a multiple of ", alignof(T), ", the alignment of ", dtype<T>::name});
     return reinterpret_cast<T*>(data);
 }
 
@@ -39874,11 +39883,11 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
     if (n <= left) return;
-    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
+    throw FormatError(position, field, {"needs ", n, " bytes, ", left, " are left"});
 }
 
 ROWAN_CALLED_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
-    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
+    if (left != 0) throw FormatError(position, field, {"ends here, but ", left, " bytes follow"});
 }
 
 ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, std::uint64_t n) {
@@ -40196,16 +40205,14 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
     if (path.empty()) throw IoError(operation, path, "the path is empty", EINVAL);
     std::size_t const zero = path.find('\0');
     if (zero != path.npos) {
-        throw IoError(
-            operation, path.substr(0, zero),
-            "the path has the byte 0 at position " + std::to_string(zero) + " of " + std::to_string(path.size()),
-            EINVAL);
+        throw IoError(operation, path.substr(0, zero),
+                      {"the path has the byte 0 at position ", zero, " of ", path.size()}, EINVAL);
     }
     return path;
 }
 
 ROWAN_CALLED_FUNCTION void check_file_name(std::string const& name) {
-    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    auto const refuse = [&](char const* why) { throw Error({"the name \"", name, "\" ", why}); };
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
     if (name.find('/') != name.npos || name.find('\0') != name.npos)
@@ -40467,7 +40474,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
             once(seen[2], key, at);
             header.shape = tuple();
         } else {
-            throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
+            throw FormatError(at, "the header", {"has a key '", key, "', which is unknown"});
         }
         if (!accept(',')) {
             take('}');
@@ -40479,7 +40486,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!seen[i])
             throw FormatError(offset_, "the header",
-                              std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
+                              {"lacks ", std::array{"'descr'", "'fortran_order'", "'shape'"}[i]});
     }
     return header;
 }
@@ -40491,11 +40498,11 @@ ROWAN_FUNCTION ROWAN_RARE void NpyParser::fail(std::string const& expected) cons
         bool const printable = c >= ' ' && c <= '~';
         found = printable ? std::string("'") + c + "'" : "byte " + std::to_string(static_cast<unsigned char>(c));
     }
-    throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
+    throw FormatError(offset_ + at_, "the header", {"has ", found, ", expected ", expected});
 }
 
 ROWAN_FUNCTION ROWAN_RARE void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
-    if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
+    if (seen) throw FormatError(at, "the header", {"has the key '", key, "' twice"});
     seen = true;
 }
 
@@ -40568,20 +40575,16 @@ NpyHeader read_npy_header(Reader& in) {
     auto const major = in.template number<std::uint8_t>("the version");
     auto const minor = in.template number<std::uint8_t>("the version");
     if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(
-            6, "the version",
-            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
+        throw FormatError(6, "the version", {"is ", major, ".", minor, ", supported are 1.0, 2.0 and 3.0"});
     }
     std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
                                             : in.template number<std::uint32_t>("the header's length");
     if (length > npy_header_limit) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", more than " + std::to_string(npy_header_limit));
+        throw FormatError(8, "the header's length", {"is ", length, ", more than ", npy_header_limit});
     }
     std::uint64_t const begin = in.position();
     if (length > in.left()) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", but " + std::to_string(in.left()) + " bytes follow");
+        throw FormatError(8, "the header's length", {"is ", length, ", but ", in.left(), " bytes follow"});
     }
     std::string text(length, '\0');
     in.read("the header", std::as_writable_bytes(std::span(text)));
@@ -40624,9 +40627,8 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
     if constexpr (std::is_same_v<T, bool>) {
         auto const bad = std::ranges::find_if(bytes, [](std::byte x) { return x > std::byte{1}; });
         if (bad == bytes.end()) return;
-        throw FormatError(
-            begin + static_cast<std::uint64_t>(bad - bytes.begin()), field,
-            "has the truth value " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
+        throw FormatError(begin + static_cast<std::uint64_t>(bad - bytes.begin()), field,
+                          {"has the truth value ", std::to_integer<int>(*bad), ", which is neither 0 nor 1"});
     }
 }
 
@@ -40635,17 +40637,14 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
 template <class T, class Shape>
 std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape const& shape, std::uint64_t left) {
     if (shape.size() > Tensor<T>::max_rank) {
-        throw FormatError(
-            position, field,
-            "has " + std::to_string(shape.size()) + " dims, more than " + std::to_string(Tensor<T>::max_rank));
+        throw FormatError(position, field, {"has ", shape.size(), " dims, more than ", Tensor<T>::max_rank});
     }
     auto const size = shape_size(shape, sizeof(T));
-    if (!size) throw FormatError(position, field, "is " + shape_text(shape) + ", more than 2^63 - 1 bytes");
+    if (!size) throw FormatError(position, field, {"is ", shape_text(shape), ", more than 2^63 - 1 bytes"});
     std::uint64_t const bytes = *size * sizeof(T);
     if (bytes > left) {
         throw FormatError(position, field,
-                          "is " + shape_text(shape) + ", which needs " + std::to_string(bytes) + " bytes, " +
-                              std::to_string(left) + " are left");
+                          {"is ", shape_text(shape), ", which needs ", bytes, " bytes, ", left, " are left"});
     }
     return bytes;
 }
@@ -40994,7 +40993,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
         struct stat about {};
         bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
         if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
-            throw FormatError(0, path_ + "/" + name, "is not a .npy file");
+            throw FormatError(0, {path_, "/", name}, "is not a .npy file");
         names_.push_back(name.substr(0, name.size() - 4));
     }
     if (errno != 0) detail::throw_io("read", path_);
@@ -41002,7 +41001,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
 }
 
 ROWAN_FUNCTION ROWAN_RARE std::string NpyFolder::file(std::string const& name) const {
-    if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
+    if (!std::ranges::binary_search(names_, name)) throw Error({path_, " has no tensor \"", name, "\""});
     return path_ + "/" + name + ".npy";
 }
 
@@ -41537,11 +41536,11 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
     for (std::size_t k = 1; k < x.size(); ++k) {
         if (x[k].dimension() != rank)
-            throw ShapeError(part_name("x", k).append(" rank"), std::to_string(x[k].dimension()),
+            throw ShapeError(part_name("x", k).append(" rank"), {x[k].dimension()},
                              std::to_string(rank).append(", that of x[0]"));
         for (std::size_t i = 0; i < rank; ++i) {
             if (i != at && x[k].shape(i) != x[0].shape(i))
-                throw ShapeError(dim_name(part_name("x", k), i), std::to_string(x[k].shape(i)),
+                throw ShapeError(dim_name(part_name("x", k), i), {x[k].shape(i)},
                                  std::to_string(x[0].shape(i)).append(", that of x[0]"));
         }
     }
@@ -42316,7 +42315,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_known(Dims const& dims) {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_name(std::string const& name) {
     if (name.find('@') != std::string::npos)
-        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+        throw GraphError({"the parameter \"", name, "\": names with @ are those of states"});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::string parameter_name(std::string const& layer, char const* slot) {
@@ -42478,7 +42477,7 @@ constexpr void check_seed(char const* field, VarSpec const& seed) {
 
 template <class D>
 bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    if (seed.size() > 1) throw ShapeError("seed.size()", {seed.size()}, "0 or 1");
     return seed.size() == 1;
 }
 
@@ -42596,8 +42595,7 @@ constexpr void check_norm_epsilon(double epsilon) {
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
     std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis,
-                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
+    throw ValueError("begin_axis", axis, {"in [1, ", most, "] or [-", most, ", -1]: axis 0 is that of rows"});
 }
 
 /// The first axis that is normalised, as a number from 1 on.
@@ -43776,8 +43774,7 @@ namespace detail {
 template <class W, class T, class D>
 void check_one_per_column(char const* field, Tensor<W, D> const& w, Tensor<T, D> const& x) {
     if (w.dimension() == 1 && w.shape(0) == x.shape(1)) return;
-    throw ShapeError(std::string(field) + ".shape()", shape_text(w.shape()),
-                     "[" + std::to_string(x.shape(1)) + "], the width of x");
+    throw ShapeError({field, ".shape()"}, shape_text(w.shape()), {"[", x.shape(1), "], the width of x"});
 }
 
 /// The means and the inverse deviations of the columns of x.
@@ -43828,8 +43825,8 @@ private:
     static void check_variance(std::size_t column, S const& variance, M const* next) {
         bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
         if (!(variance > greatest_normal<S>)&&moves) return;
-        throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
-                         static_cast<double>(variance), "at most the largest number of its type");
+        throw ValueError({"batch_norm: the variance of x[:, ", column, "]"}, static_cast<double>(variance),
+                         "at most the largest number of its type");
     }
 };
 
@@ -44143,7 +44140,7 @@ struct shrink_op;
 namespace detail {
 
 [[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
-    throw ShapeError(field, std::to_string(x), expected);
+    throw ShapeError(field, {x}, expected);
 }
 
 /// Rows before and after a sequence that its windows reach.
@@ -44899,9 +44896,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_
         std::int64_t const one = at[i + 1] - at[i];
         std::int64_t const k = times[i + 1] - times[i];
         if (one != 0 && k > (limit - result.back()) / one) {
-            throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                             "at most 2^60 in all");
+            throw ShapeError({"x[", i, "] expanded"}, {one, " rows or sequences ", k, " times"}, "at most 2^60 in all");
         }
         result.push_back(result.back() + k * one);
     }
@@ -44916,7 +44911,7 @@ ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::s
         text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
         text.append(std::to_string(rows)).append(" rows: use drop_levels");
     }
-    throw ShapeError("x.size()", std::to_string(size), text);
+    throw ShapeError("x.size()", {size}, text);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -45085,8 +45080,7 @@ void insert_item(std::vector<BeamItem<S>>& best, std::size_t most, BeamItem<S> c
 
 template <class V, class D>
 void check_levels_of(char const* field, LoDTensor<V, D> const& x) {
-    if (x.lod().levels() != 1)
-        throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(x.lod().levels()), "1");
+    if (x.lod().levels() != 1) throw ShapeError({field, ".lod().levels()"}, {x.lod().levels()}, "1");
     x.check();
 }
 
@@ -45110,8 +45104,7 @@ Tensor<V> tensor_of(std::vector<V> const& list) {
 template <class I, class T, class D>
 void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTensor<T, D> const& scores) {
     check_levels_of("prefixes", prefixes);
-    if (prefixes.value().dimension() != 1)
-        throw ShapeError("prefixes rank", std::to_string(prefixes.value().dimension()), "1");
+    if (prefixes.value().dimension() != 1) throw ShapeError("prefixes rank", {prefixes.value().dimension()}, "1");
     check_levels_of(field, scores);
     check_height(field, scores.value(), static_cast<std::int64_t>(prefixes.lod().sequences(0)));
 }
@@ -46104,7 +46097,7 @@ namespace rowan::inline v0::detail {
 
 template <class Shape>
 [[noreturn]] void do_not_broadcast(char const* field, Shape const& y, Shape const& x) {
-    throw ShapeError(std::string(field) + ".shape()", shape_text(y), shape_text(x) + " or one that broadcasts with it");
+    throw ShapeError({field, ".shape()"}, shape_text(y), {shape_text(x), " or one that broadcasts with it"});
 }
 
 [[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
@@ -46183,14 +46176,11 @@ constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
     for (std::size_t i = fewer.size(); i < more.size(); ++i) column.push_back(1);
     for (std::size_t i = 1; i < fewer.size(); ++i) column.push_back(fewer[i]);
     std::string const y(field), own = of_y ? y : y.substr(0, y.rfind(' ') + 1) + "x", list = text(column);
-    throw ShapeError(own + ".shape()", text(fewer),
-                     std::string("as many dims as ")
-                         .append(text(more))
-                         .append(", or each row would meet every other: layer::reshape, or layer::data(\"")
-                         .append(own.substr(own.rfind(' ') + 1))
-                         .append("\", {")
-                         .append(list.substr(1, list.size() - 2))
-                         .append("}); for all pairs, layer::reshape to [1, ...]"));
+    throw ShapeError(
+        {own, ".shape()"}, text(fewer),
+        {"as many dims as ", text(more), ", or each row would meet every other: layer::reshape, or layer::data(\"",
+         own.substr(own.rfind(' ') + 1), "\", {", list.substr(1, list.size() - 2),
+         "}); for all pairs, layer::reshape to [1, ...]"});
 }
 
 /// Throws if the first dims of both are the unknown number of rows, and that of one meets a dim of 1 behind the rows of
@@ -47854,8 +47844,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
-    throw ShapeError("perm", shape_text(perm),
-                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
+    throw ShapeError("perm", shape_text(perm), {"each of the ", rank, " axes of x once"});
 }
 
 /// The dims of x in the order of the result, negative ones counted from the end.
@@ -47967,8 +47956,7 @@ template <class T, class D>
 void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
     check_rank(field, x, 1);
     if (x.size() == rows) return;
-    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
-                     std::to_string(rows).append(", the number of rows"));
+    throw ShapeError({field, ".shape(0)"}, {x.size()}, std::to_string(rows).append(", the number of rows"));
 }
 
 /// The shape without the dim of an axis.
@@ -48906,8 +48894,7 @@ template <class I, class T, class D>
 void check_crf_labels(D const& exec, LoDTensor<T, D> const& emission, Tensor<I, D> const& label) {
     std::size_t const rows = emission.value().shape(0);
     if (label.dimension() == 0 || label.shape(0) != rows || label.size() != rows)
-        throw ShapeError("label.shape()", shape_text(label.shape()),
-                         std::string("[").append(std::to_string(rows)).append("] or the same with a dim of 1"));
+        throw ShapeError("label.shape()", shape_text(label.shape()), {"[", rows, "] or the same with a dim of 1"});
     ElementLoops<D>::check(exec, label);
     ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(emission.value().shape(1)));
 }
@@ -49063,8 +49050,7 @@ namespace rowan::inline v0::detail {
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
     std::size_t const size = options.weights.size();
-    if (size != 0 && size != classes)
-        throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
+    if (size != 0 && size != classes) throw ShapeError("weights.size()", {size}, {classes, ", one for each class"});
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -49236,7 +49222,7 @@ template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, ClassRows<T, D> const& c) {
     if (reduction != Reduction::none || c.rest.size() == 1) return check_reduced(field, out_grad, reduction, c.n);
     if (out_grad.shape() != c.rest)
-        throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()), shape_text(c.rest));
+        throw ShapeError({field, ".shape()"}, shape_text(out_grad.shape()), shape_text(c.rest));
 }
 
 /// The gradient of what the losses are made of, x or softmax(x), by a rule of rows.
@@ -50251,7 +50237,7 @@ void check_row_weights(Tensor<T, D> const& weights, Tensor<T, D> const& x) {
     check_rows("x", x);
     if (weights.dimension() != 1 || weights.size() != x.shape()[0])
         throw ShapeError("weights.shape()", shape_text(weights.shape()),
-                         std::string("[").append(std::to_string(x.shape()[0])).append("], one for each row of x"));
+                         {"[", x.shape()[0], "], one for each row of x"});
 }
 
 /// How often each element of a loss counts: the weight of its row, or 0 if its label is the one to ignore; and behind
@@ -51638,8 +51624,7 @@ template <class S>
 void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
     for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
-        if (dim > most)
-            throw ShapeError("matrix dim", std::to_string(dim), "at most " + std::to_string(most) + " for this BLAS");
+        if (dim > most) throw ShapeError("matrix dim", {dim}, {"at most ", most, " for this BLAS"});
     }
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
@@ -51759,8 +51744,7 @@ Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool trans
     std::size_t const k = matrix_dim(x, transpose_x, 1);
     if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
         std::size_t const at = y.size() - (transpose_y ? 1 : 2);
-        throw ShapeError(std::string("y.shape(").append(std::to_string(at)).append(")"), std::to_string(inner),
-                         std::to_string(k) + ", the inner dim of x");
+        throw ShapeError({"y.shape(", at, ")"}, {inner}, {k, ", the inner dim of x"});
     }
     Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
     shape.push_back(matrix_dim(x, transpose_x, 0));
@@ -52323,10 +52307,9 @@ struct detail::function_of<fc_op> {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
-        if (w.shape(0) != inputs)
-            throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+        if (w.shape(0) != inputs) throw ShapeError("w.shape(0)", {w.shape(0)}, {inputs, ", the width of x"});
         if (b.dimension() != 1 || b.shape(0) != outputs)
-            throw ShapeError("b.shape()", shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+            throw ShapeError("b.shape()", shape_text(b.shape()), {"[", outputs, "]"});
         ElementLoops<D>::check(exec, x, w, b);
         auto out = new_tensor<T>(exec, {n, outputs});
         ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
@@ -52435,7 +52418,7 @@ struct NormRows {
     std::size_t n, width;
 
     NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
-        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
+        if (x.dimension() < 2) throw ShapeError("x rank", {x.dimension()}, "at least 2");
         std::size_t const axis = first_normalised(options, x.dimension());
         tail = shape_from(x.shape(), axis);
         width = product_from(x.shape(), axis);
@@ -52445,8 +52428,8 @@ struct NormRows {
 
     void check(char const* field, Tensor<T, D> const* w) const {
         if (w != nullptr && w->shape() != tail)
-            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
-                             shape_text(tail) + ", the dims of x from begin_axis on");
+            throw ShapeError({field, ".shape()"}, shape_text(w->shape()),
+                             {shape_text(tail), ", the dims of x from begin_axis on"});
     }
 };
 
@@ -52739,7 +52722,7 @@ void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D>
     check_rank("w", w, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
-        if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
+        if (actual != expected) throw ShapeError(field, {actual}, {expected, why});
     };
     expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
     expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
@@ -52752,7 +52735,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
     typename Tensor<T, D>::shape_type like;
     like.push_back(rows);
     like.push_back(width);
-    if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
+    if (x.shape() != like) throw ShapeError({field, ".shape()"}, shape_text(x.shape()), shape_text(like));
 }
 
 /// The same for specs, including b, at compile time or when a net is built.
@@ -54341,8 +54324,9 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
-                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
+    throw ShapeError(field, {static_cast<std::int64_t>(given)},
+                     {// a negative number was converted
+                      "in [0, ", levels, "], as x has ", levels, " levels"});
 }
 
 /// The number of levels to drop; all by default.
@@ -54484,12 +54468,11 @@ struct detail::function_of<edit_distance_op> {
         check_tokens(exec, "y", y);
         auto upper = upper_levels(x.lod());
         if (y.lod().levels() != x.lod().levels()) {
-            throw ShapeError("y.lod().levels()", std::to_string(y.lod().levels()), std::to_string(x.lod().levels()));
+            throw ShapeError("y.lod().levels()", {y.lod().levels()}, {x.lod().levels()});
         }
         auto const x_offsets = last_level(x.lod()), y_offsets = last_level(y.lod());
         std::size_t const n = x_offsets.size() - 1;
-        if (y_offsets.size() - 1 != n)
-            throw ShapeError("the number of sequences of y", std::to_string(y_offsets.size() - 1), std::to_string(n));
+        if (y_offsets.size() - 1 != n) throw ShapeError("the number of sequences of y", {y_offsets.size() - 1}, {n});
         if (!(upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
         ElementLoops<D>::check(exec, x.value(), y.value());
         auto to = new_tensor<double>(exec, {n, 1});
@@ -54540,7 +54523,7 @@ struct detail::function_of<expand_rows_op> {
         ElementLoops<D>::check(exec, row, like);
         if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
             throw ShapeError("row.shape()", shape_text(row.shape()),
-                             "that of the rows of like, " + shape_text(like.shape()));
+                             {"that of the rows of like, ", shape_text(like.shape())});
         auto out = new_tensor<T>(exec, like.shape());
         ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
         return out;
@@ -54693,8 +54676,8 @@ struct nonzero_rows_op : detail::declared<nonzero_rows_op> {
                                           RowsWhereOptions const& options = {}) {
         auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
         if (ids.value().size() != expected)
-            throw ShapeError("ids.shape(0)", std::to_string(ids.value().size()),
-                             std::to_string(expected) + ", the number of rows or sequences of x");
+            throw ShapeError("ids.shape(0)", {ids.value().size()},
+                             {expected, ", the number of rows or sequences of x"});
         return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
     }
 };
@@ -54818,8 +54801,7 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
     check_levels("y.lod()", lod);
     auto const offsets = lod[options.level.value_or(lod.levels() - 1)];
     if (size + 1 != offsets.size())
-        throw ShapeError("x.size()", std::to_string(size),
-                         std::to_string(offsets.size() - 1) + ", the number of sequences of y");
+        throw ShapeError("x.size()", {size}, {offsets.size() - 1, ", the number of sequences of y"});
     std::vector<std::int64_t> order(size), from(size);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::int64_t s) {
@@ -55207,9 +55189,8 @@ namespace detail {
 
 /// Throws unless the columns can be divided into heads.
 constexpr void check_heads(char const* field, std::int64_t width, std::int64_t heads) {
-    if (heads < 1) throw ShapeError("sequence_attention: heads", std::to_string(heads), "at least 1");
-    if (width != UNK && width % heads != 0)
-        throw ShapeError(field, std::to_string(width), "a multiple of heads, " + std::to_string(heads));
+    if (heads < 1) throw ShapeError("sequence_attention: heads", {heads}, "at least 1");
+    if (width != UNK && width % heads != 0) throw ShapeError(field, {width}, {"a multiple of heads, ", heads});
 }
 
 template <class T, class D>
@@ -55229,8 +55210,8 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
     check_heads("sequence_attention: value.shape(1)", static_cast<std::int64_t>(value_width), options.heads);
     auto const queries = last_level(query.lod()), keys = last_level(key.lod());
     if (queries.size() != keys.size())
-        throw ShapeError("key sequences", std::to_string(keys.size() - 1),
-                         std::to_string(queries.size() - 1) + ", the number of sequences of query");
+        throw ShapeError("key sequences", {keys.size() - 1},
+                         {queries.size() - 1, ", the number of sequences of query"});
     auto const heads = static_cast<std::size_t>(options.heads);
     double const scale =
         options.scale != 0 || width == 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width / heads));
@@ -55478,27 +55459,25 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ConcatPlan plan_concat(std::string const& field, std::string const& member, std::span<Lod const> lods,
                                       std::optional<std::size_t> level) {
-    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    if (lods.empty()) throw ShapeError({field, ".size()"}, "0", "at least 1");
     auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
     check_levels(name(0), lods[0]);
     std::string const like = ", as in " + field + "[0]";
     std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
     lods[0].check_level(at);
     for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels)
-            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, {lods[j].levels()}, {levels, like});
         for (std::size_t l = 0; l <= at; ++l) {
             auto const offsets = lods[j][l];
             auto const want = lods[0][l];
             std::string const number = std::to_string(l);
             if (offsets.size() != want.size())
-                throw ShapeError(name(j) + ".sequences(" + number + ")", std::to_string(offsets.size() - 1),
-                                 std::to_string(want.size() - 1) + like);
+                throw ShapeError({name(j), ".sequences(", number, ")"}, {offsets.size() - 1}, {want.size() - 1, like});
             if (l == at) continue;
             auto const differs = std::ranges::mismatch(offsets, want);
             if (differs.in1 == offsets.end()) continue;
-            throw ShapeError(name(j) + "[" + number + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
-                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+            throw ShapeError({name(j), "[", number, "][", differs.in1 - offsets.begin(), "]"}, {*differs.in1},
+                             {*differs.in2, like});
         }
     }
     ConcatPlan plan;
@@ -55700,7 +55679,7 @@ namespace detail {
 template <class T, class D>
 void check_context(D const& exec, LoDTensor<T, D> const& x) {
     check_sequences(exec, "x", x);
-    if (x.shape().size() > 2) throw ShapeError("x rank", std::to_string(x.shape().size()), "1 or 2");
+    if (x.shape().size() > 2) throw ShapeError("x rank", {x.shape().size()}, "1 or 2");
 }
 
 template <class T, class D>
@@ -56111,12 +56090,11 @@ template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
     if (lengths.size() != shape.size() - 1)
-        throw ShapeError("lengths.size()", std::to_string(lengths.size()),
-                         std::to_string(shape.size() - 1) + ", the number of levels");
+        throw ShapeError("lengths.size()", {lengths.size()}, {shape.size() - 1, ", the number of levels"});
     for (std::size_t l = 0; l < lengths.size(); ++l) {
         if (std::cmp_less(lengths[l], shape[l + 1]))
-            throw ShapeError("lengths[" + std::to_string(l) + "]", std::to_string(lengths[l]),
-                             "at least " + std::to_string(shape[l + 1]) + ", the longest sequence of the level");
+            throw ShapeError({"lengths[", l, "]"}, {lengths[l]},
+                             {"at least ", shape[l + 1], ", the longest sequence of the level"});
         shape[l + 1] = static_cast<std::size_t>(lengths[l]);
     }
 }
@@ -56218,17 +56196,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
-    if (dims.size() < levels + 1)
-        throw ShapeError("padded rank", std::to_string(dims.size()), "at least " + std::to_string(levels + 1));
+    if (dims.size() < levels + 1) throw ShapeError("padded rank", {dims.size()}, {"at least ", levels + 1});
     detail::check_height("padded", padded, static_cast<std::int64_t>(lod.sequences(0)));
     for (std::size_t l = 0; l < levels; ++l) {
         auto const offsets = lod[l];
         for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             if (n <= dims[l + 1]) continue;
-            throw ShapeError("padded.shape(" + std::to_string(l + 1) + ")", std::to_string(dims[l + 1]),
-                             "at least " + std::to_string(n) + ", the length of sequence " + std::to_string(s) +
-                                 " of level " + std::to_string(l));
+            throw ShapeError({"padded.shape(", l + 1, ")"}, {dims[l + 1]},
+                             {"at least ", n, ", the length of sequence ", s, " of level ", l});
         }
     }
     typename Tensor<T, D>::shape_type shape{static_cast<std::size_t>(lod.rows())};
@@ -56299,7 +56275,7 @@ struct PadPlace {
 };
 
 [[noreturn]] inline void bad_pad_values(std::size_t size, std::size_t width) {
-    throw ShapeError("pad_values.size()", std::to_string(size), std::to_string(width) + ", one for each column");
+    throw ShapeError("pad_values.size()", {size}, {width, ", one for each column"});
 }
 
 /// The values as a row of padding.
@@ -56687,8 +56663,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::s
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
         std::size_t const elements = length_at(offsets, s) * row_size;
         if (elements % static_cast<std::size_t>(width) != 0)
-            throw ShapeError("elements of sequence " + std::to_string(s), std::to_string(elements),
-                             "a multiple of " + std::to_string(width));
+            throw ShapeError({"elements of sequence ", s}, {elements}, {"a multiple of ", width});
         result.push_back(result.back() + static_cast<std::int64_t>(elements) / width);
     }
     return result;
@@ -56824,8 +56799,7 @@ inline std::vector<std::int64_t> places_of_ids(Ids<> const& ids, Lod const& lod,
     check_levels("ids.lod()", lod);
     auto const offsets = last_level(lod);
     if (offsets.size() != rows + 1)
-        throw ShapeError("x.shape(0)", std::to_string(rows),
-                         std::to_string(offsets.size() - 1) + ", the number of sequences of ids");
+        throw ShapeError("x.shape(0)", {rows}, {offsets.size() - 1, ", the number of sequences of ids"});
     check_list("ids", ids);
     std::vector<std::int64_t> places(ids.size());
     for (std::size_t s = 0; s < rows; ++s) {
@@ -56849,7 +56823,7 @@ Tensor<T, D> with_rows_of_places(Tensor<T, D> const& x) {
 /// Throws unless x has places with elements.
 template <class T, class D>
 void check_places(char const* field, Tensor<T, D> const& x) {
-    if (x.dimension() < 2) throw ShapeError(std::string(field) + " rank", std::to_string(x.dimension()), "at least 2");
+    if (x.dimension() < 2) throw ShapeError({field, " rank"}, {x.dimension()}, "at least 2");
 }
 
 }  // namespace detail
@@ -57018,8 +56992,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
     auto const offsets = last_level(lod);
     std::size_t const n = offsets.size() - 1;
     auto const check_size = [&](char const* field, Ids<> const& list) {
-        if (list.size() != n)
-            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
+        if (list.size() != n) throw ShapeError(field, {list.size()}, {n, ", the number of sequences"});
     };
     check_list("offset", offset);
     check_list("length", length);
@@ -57224,7 +57197,7 @@ namespace detail {
 constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
     for (std::size_t q = 0; q < ks.size(); ++q) {
-        if (ks[q] < 1) throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q], "1 or more");
+        if (ks[q] < 1) throw ValueError({"sequence_top_k_mean: ks[", q, "]"}, ks[q], "1 or more");
     }
     return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
 }
@@ -57474,10 +57447,9 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
     std::size_t count = 0;
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) count += offsets[s + 1] - offsets[s] > t;
     if (size < count || size >= offsets.size())
-        throw ShapeError("x.size()", std::to_string(size),
-                         "in [" + std::to_string(count) + ", " + std::to_string(offsets.size() - 1) +
-                             "], from the number of sequences of y with a step " + std::to_string(t) +
-                             " to that of all");
+        throw ShapeError("x.size()", {size},
+                         {"in [", count, ", ", offsets.size() - 1, "], from the number of sequences of y with a step ",
+                          t, " to that of all"});
     return count;
 }
 
@@ -57512,7 +57484,7 @@ struct shrink_op : detail::declared<shrink_op> {
     template <class T, class U, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
-        if (index.value().size() != 1) throw ShapeError("index.size()", std::to_string(index.value().size()), "1");
+        if (index.value().size() != 1) throw ShapeError("index.size()", {index.value().size()}, "1");
         std::int64_t const t = to_host(exec, index.value()).data()[0];
         if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
@@ -57527,8 +57499,7 @@ struct shrink_op : detail::declared<shrink_op> {
         auto const& kept = out_grad.value();
         detail::check_trailing("out_grad", kept, x.shape());
         std::size_t const rows = x.shape()[0];
-        if (kept.shape(0) > rows)
-            throw ShapeError("out_grad.shape(0)", std::to_string(kept.shape(0)), "at most " + std::to_string(rows));
+        if (kept.shape(0) > rows) throw ShapeError("out_grad.shape(0)", {kept.shape(0)}, {"at most ", rows});
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
         std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
         std::array<std::int64_t, 1> const places{0};
@@ -57962,19 +57933,19 @@ ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", {heights.shape().size()}, "1");
     std::vector<std::int64_t> ends;
     std::int64_t end = 0;
     for (std::size_t k = 0; k < heights.size(); ++k) {
         if (heights[k] < 0 || heights[k] > height - end) {
-            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
+            throw ShapeError({"heights[", k, "]"}, {heights[k]},
                              heights[k] < 0
                                  ? "0 or more"
                                  : "at most " + std::to_string(height - end) + ", what is left of the height");
         }
         ends.push_back(end += heights[k]);
     }
-    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
+    if (end != height) throw ShapeError("sum of heights", {end}, {height});
     return ends;
 }
 
@@ -58002,7 +57973,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
     std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
-    throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
+    throw ShapeError(part_name("sections", k), {section}, section < 0 ? "0 or more" : bound);
 }
 
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
@@ -58014,7 +57985,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", {sum}, {dim});
 }
 
 }  // namespace detail
@@ -58026,8 +57997,7 @@ struct detail::function_of<split_op> {
                                          std::int64_t axis) {
         ElementLoops<D>::check(exec, x);
         std::size_t const at = checked_axis(axis, x.dimension());
-        if (sections.shape().size() != 1)
-            throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
+        if (sections.shape().size() != 1) throw ShapeError("sections rank", {sections.shape().size()}, "1");
         check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
         return cut_along(exec, x, at, sections);
     }
@@ -58086,7 +58056,7 @@ void check_id_bags(D const& exec, LoDTensor<I, D> const& ids, Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
-    if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
+    if (ids.value().dimension() != 1) throw ShapeError("ids rank", {ids.value().dimension()}, "1");
 }
 
 template <class T, class I, class D>
@@ -58927,7 +58897,7 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("count", std::to_string(count), "at least 1");
+    if (std::cmp_less(count, 1)) throw ShapeError("count", {count}, "at least 1");
     std::size_t const size = x.size();
     auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
     std::vector<LoDTensor<T, Device>> batches;
@@ -58964,7 +58934,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
         batches.push_back(x.slice(begin, end));
         begin = end;
     }
-    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
+    if (begin != size) throw ShapeError("the sum of sizes", {begin}, {size, ", x.size()"});
     return batches;
 }
 
@@ -58984,8 +58954,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
         batches[k].check();
         detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
-            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
-                             std::to_string(levels));
+            throw ShapeError({name, ".lod().levels()"}, {batches[k].lod().levels()}, {levels});
         }
         rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
         lods.push_back(batches[k].lod());
@@ -59019,7 +58988,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
     if (!lod.empty() && levels != lod.levels())
-        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
+        throw ShapeError("lengths", {levels, " levels"}, {lod.levels(), " levels"});
 }
 
 ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {
@@ -59048,11 +59017,9 @@ namespace detail {
 /// errors   ShapeError if there is no table, or lod has not one level with as many bags for each
 inline std::size_t batch_of(Lod const& lod, std::size_t tables) {
     if (tables == 0) throw ShapeError("tables.size()", "0", "1 or more");
-    if (lod.levels() != 1) throw ShapeError("ids levels", std::to_string(lod.levels()), "1");
+    if (lod.levels() != 1) throw ShapeError("ids levels", {lod.levels()}, "1");
     std::size_t const bags = lod.sequences(0);
-    if (bags % tables != 0)
-        throw ShapeError("ids", std::to_string(bags) + " bags",
-                         "a multiple of the number of tables, " + std::to_string(tables));
+    if (bags % tables != 0) throw ShapeError("ids", {bags, " bags"}, {"a multiple of the number of tables, ", tables});
     return bags / tables;
 }
 
@@ -59074,10 +59041,9 @@ template <class T, device D>
 LoDTensor<T, D> join_bags(D const& exec, std::span<LoDTensor<T, D> const> x) {
     for (std::size_t t = 0; t < x.size(); ++t) {
         auto const name = [&] { return "x[" + std::to_string(t) + "]"; };
-        if (x[t].lod().levels() != 1) throw ShapeError(name() + " levels", std::to_string(x[t].lod().levels()), "1");
+        if (x[t].lod().levels() != 1) throw ShapeError({name(), " levels"}, {x[t].lod().levels()}, "1");
         if (x[t].size() != x[0].size())
-            throw ShapeError(name(), std::to_string(x[t].size()) + " bags",
-                             std::to_string(x[0].size()) + ", as many as x[0]");
+            throw ShapeError(name(), {x[t].size(), " bags"}, {x[0].size(), ", as many as x[0]"});
     }
     return merge_batches(exec, x);
 }
@@ -59763,8 +59729,7 @@ struct HashRow {
 constexpr void check_heights(std::vector<std::int64_t> const& heights) {
     if (heights.empty()) throw ShapeError("heights.size()", "0", "1 or more");
     for (std::size_t t = 0; t < heights.size(); ++t) {
-        if (heights[t] < 1)
-            throw ShapeError("heights[" + std::to_string(t) + "]", std::to_string(heights[t]), "1 or more");
+        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, {heights[t]}, "1 or more");
     }
 }
 
@@ -59824,7 +59789,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
     auto const& shape = out_grad.shape();
     if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
         throw ShapeError("out_grad.shape()", shape_text(shape),
-                         "to begin with " + shape_text(ids) + ", the shape of ids");
+                         {"to begin with ", shape_text(ids), ", the shape of ids"});
     }
     if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
@@ -60198,7 +60163,7 @@ std::array<Variable*, sizeof...(V)> variables_of(std::tuple<V...> const& states)
 template <class Device>
 bool condition_holds(AnyExec exec, Value const& v, char const* field) {
     auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-    if (flag.size() != 1) throw ShapeError(field, std::to_string(flag.size()), "1");
+    if (flag.size() != 1) throw ShapeError(field, {flag.size()}, "1");
     return first_element(exec.get<Device>(), flag);
 }
 template <class Device>
@@ -60340,8 +60305,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_loop(OpenLoop& open, std::span<
         spec::same_dtype(field.c_str(), after, before);
         static_cast<void>(spec::same_dims(field.c_str(), after, before));
         if (after.lod_level != before.lod_level)
-            throw ShapeError(field + ".lod().levels()", std::to_string(after.lod_level),
-                             std::to_string(before.lod_level));
+            throw ShapeError({field, ".lod().levels()"}, {after.lod_level}, {before.lod_level});
     }
     net.build();
     open.block->gradient_dtype = type.gradients().dtype;
@@ -60498,18 +60462,15 @@ ROWAN_IF_CALLED std::vector<Variable*> finish_branches(CondBlock& block, Variabl
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
-        throw ShapeError("layer::cond: the number of results if false", std::to_string(others.size()),
-                         std::to_string(states.size()));
+        throw ShapeError("layer::cond: the number of results if false", {others.size()}, {states.size()});
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
             std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
-        if (b.dims.size() != a.dims.size())
-            throw ShapeError(field + " rank", std::to_string(b.dims.size()), std::to_string(a.dims.size()));
-        if (b.lod_level != a.lod_level)
-            throw ShapeError(field + ".lod().levels()", std::to_string(b.lod_level), std::to_string(a.lod_level));
+        if (b.dims.size() != a.dims.size()) throw ShapeError({field, " rank"}, {b.dims.size()}, {a.dims.size()});
+        if (b.lod_level != a.lod_level) throw ShapeError({field, ".lod().levels()"}, {b.lod_level}, {a.lod_level});
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {
@@ -61007,8 +60968,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const&
     int const pieces = options.placement.columns;
     options.placement.check();
     if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
-        throw ShapeError("placement.columns", std::to_string(pieces),
-                         std::string("a divisor of the width, ").append(std::to_string(width)));
+        throw ShapeError("placement.columns", {pieces}, {"a divisor of the width, ", width});
     return pieces;
 }
 
@@ -61044,8 +61004,7 @@ layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer
                                          Add const& add) {
     std::size_t const count = options.heights.size();
     auto const check = [&](char const* field, std::size_t size) {
-        if (size != 0 && size != count)
-            throw ShapeError(field, std::to_string(size), std::to_string(count) + ", one for each table");
+        if (size != 0 && size != count) throw ShapeError(field, {size}, {count, ", one for each table"});
     };
     check("widths.size()", options.widths.size());
     check("names.size()", options.names.size());
@@ -61557,8 +61516,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<RnnBlock> new_rnn_block(Scope& 
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", options.level,
-                         "a level of x, whose number of levels is " + std::to_string(levels));
+        throw ValueError("layer::rnn: level", options.level, {"a level of x, whose number of levels is ", levels});
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
@@ -61618,13 +61576,12 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
                                                std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
-                         std::to_string(before.size()));
+        throw ShapeError("layer::rnn: the number of states after a step", {after.size()}, {before.size()});
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
         if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
-            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
+            throw ShapeError({"layer::rnn: the width of the state ", before[m]->name(), " after a step"},
                              next.size() == 2 ? std::to_string(next[1]) : "unknown",
                              first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
@@ -61634,8 +61591,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
         Dims const& dims = v.spec().dims;
         if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
         if (dims.size() > 1 && dims[0] != UNK)
-            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
-                             std::to_string(dims[0]),
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", {dims[0]},
                              "one for each sequence: a value in the step has a fixed number of rows");
         throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
                          "a row for each");
@@ -61892,13 +61848,11 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
-                         "one for each layer and direction");
+        throw ShapeError({field, ".size()"}, {states.size()}, "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());
         if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
-            throw ShapeError(std::string(field).append(" width"), std::to_string(width),
-                             std::to_string(options.size).append(", the size"));
+            throw ShapeError({field, " width"}, {width}, std::to_string(options.size).append(", the size"));
     }
 }
 
@@ -62843,8 +62797,7 @@ public:
     /// errors   ShapeError if `saved` does not have the shape of the scores
     void check_saved(Tensor<T> const& saved) const {
         if (saved.dimension() != 2 || saved.shape(0) != of.n || saved.shape(1) != of.columns())
-            throw ShapeError("saved.shape()", shape_text(saved.shape()),
-                             "[" + std::to_string(of.n) + ", " + std::to_string(of.columns()) + "]");
+            throw ShapeError("saved.shape()", shape_text(saved.shape()), {"[", of.n, ", ", of.columns(), "]"});
     }
 
     /// The gradients of x, w and b, given that of the scores.
@@ -62892,7 +62845,7 @@ private:
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
         auto const refuse = [](char const* field, auto const& tensor, std::string const& wanted) {
-            throw ShapeError(std::string(field) + ".shape()", shape_text(tensor.shape()), wanted);
+            throw ShapeError({field, ".shape()"}, shape_text(tensor.shape()), wanted);
         };
         std::string const of_rows = std::to_string(n);
         if (w.shape(1) != width) refuse("w", w, "[any, " + std::to_string(width) + "], the width of x");
@@ -63359,8 +63312,7 @@ TargetGroups<T> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> con
     check_rank("x", x.value(), 2);
     check_rank("w", w, 2);
     if (w.shape(1) != x.value().shape(1))
-        throw ShapeError("w.shape()", shape_text(w.shape()),
-                         "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
+        throw ShapeError("w.shape()", shape_text(w.shape()), {"[any, ", x.value().shape(1), "], the width of x"});
     ElementLoops<Cpu>::check(exec, x.value(), w);
     TargetGroups<T> groups{};
     groups.groups = x.value().shape(0);
@@ -63394,7 +63346,7 @@ std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)
-        throw ShapeError("saved.shape()", shape_text(saved.shape()), "[" + std::to_string(pairs) + "]");
+        throw ShapeError("saved.shape()", shape_text(saved.shape()), {"[", pairs, "]"});
     ElementLoops<Cpu>::check(exec, saved, out_grad);
     auto x_grad = Tensor<T>::from_shape(x.value().shape());
     auto rows = Tensor<T>::from_shape({targets, w.shape(1)});
@@ -63429,8 +63381,8 @@ TargetGroups<T> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T>
     check_rank("ids", ids, 2);
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
-                         "[" + std::to_string(groups.groups) + ", at least 1], a row for each " +
-                             (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
+                         {"[", groups.groups, ", at least 1], a row for each ",
+                          (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
     ElementLoops<Cpu>::check_ids(exec, "ids", ids, height_of(w));
     groups.each = ids.shape(1);
     groups.ids = ids.data();
@@ -63661,7 +63613,7 @@ ROWAN_CALLED_FUNCTION ClassSampler ClassSampler::of_counts(std::span<std::int64_
     detail::Exponent const exponent = detail::exact_exponent(power);
     std::vector<double> weight(counts.size());
     for (std::size_t c = 0; c < counts.size(); ++c) {
-        if (counts[c] < 0) throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0");
+        if (counts[c] < 0) throw ValueError({"counts[", c, "]"}, counts[c], "at least 0");
         weight[c] = counts[c] == 0 ? 0.0 : detail::power(static_cast<double>(counts[c]), exponent, 1.0);
     }
     return of_weights(weight);
@@ -63706,7 +63658,7 @@ ROWAN_CALLED_FUNCTION void ClassSampler::make_buckets(std::span<double const> we
     double sum = 0.0, greatest_weight = 0.0;
     for (std::size_t c = 0; c < n; ++c) {
         if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
-            throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
+            throw ValueError({"weight[", c, "]"}, weight[c], "finite and at least 0");
         greatest_weight = std::max(greatest_weight, weight[c]);
     }
     if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");
@@ -64077,7 +64029,7 @@ ROWAN_CALLED_FUNCTION HuffmanTree::HuffmanTree(std::span<std::int64_t const> cou
     std::int64_t sum = 0;
     for (std::size_t c = 0; c < n; ++c) {
         if (counts[c] < 0 || counts[c] > std::numeric_limits<std::int64_t>::max() - sum)
-            throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0, with a sum below 2^63");
+            throw ValueError({"counts[", c, "]"}, counts[c], "at least 0, with a sum below 2^63");
         sum += counts[c];
     }
     make_paths(n, make_parents(counts));
@@ -64176,8 +64128,7 @@ template <class T, class D, class From>
 LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
     if (x.size() != sequences)
-        throw ShapeError("x.size()", std::to_string(x.size()),
-                         std::to_string(sequences) + ", the number of sequences of the map");
+        throw ShapeError("x.size()", {x.size()}, {sequences, ", the number of sequences of the map"});
     return take_sequences(exec, x, sequences, from);
 }
 
@@ -64269,8 +64220,8 @@ template <class D>
 void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     bool const before = t > 0 && rows == map.step_size(t - 1);
     if (map.sorted() ? rows >= map.step_size(t) && rows <= map.sequences() : before || rows == map.sequences()) return;
-    throw ShapeError("x.size()", std::to_string(rows),
-                     "the number of sequences, or of those that have a step " + std::to_string(t == 0 ? 0 : t - 1));
+    throw ShapeError("x.size()", {rows},
+                     {"the number of sequences, or of those that have a step ", t == 0 ? 0 : t - 1});
 }
 
 }  // namespace detail
@@ -64478,8 +64429,7 @@ public:
         detail::check_rank("weight", weight, 1);
         bag_ = detail::bag_of_rows(bags, weight.size());
         if (value.shape(0) != bags.size() - 1)
-            throw ShapeError("value.shape(0)", std::to_string(value.shape(0)),
-                             std::to_string(bags.size() - 1) + ", the number of bags");
+            throw ShapeError("value.shape(0)", {value.shape(0)}, {bags.size() - 1, ", the number of bags"});
     }
 
     Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag
@@ -64505,8 +64455,7 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     if (plan.value_rows() != grad.size())
-        throw ShapeError("grad.size()", std::to_string(grad.size()),
-                         std::to_string(plan.value_rows()) + ", the rows of the plan");
+        throw ShapeError("grad.size()", {grad.size()}, {plan.value_rows(), ", the rows of the plan"});
     detail::check_sparse_targets<Rule>(grad.value(), plan.height(), param, state...);
     detail::check_all_apart(
         [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
@@ -65277,8 +65226,7 @@ struct DeferredChecks {
 
 private:
     static void same_height(std::int64_t rows, std::int64_t height) {
-        if (rows != height)
-            throw ShapeError("grad.height()", std::to_string(rows), std::to_string(height) + ", that of this Deferred");
+        if (rows != height) throw ShapeError("grad.height()", {rows}, {height, ", that of this Deferred"});
     }
     template <std::size_t states>
     static constexpr void count() {
@@ -66089,8 +66037,7 @@ void gather_into(Cpu exec, Tensor<T> const& table, KeyIndex<Key> const& index, s
                  Tensor<T>& out) {
     detail::check_rows("table", table);
     if (std::cmp_less(table.shape()[0], index.height()))
-        throw ShapeError("table.shape(0)", std::to_string(table.shape()[0]),
-                         "at least index.height() = " + std::to_string(index.height()));
+        throw ShapeError("table.shape(0)", {table.shape()[0]}, {"at least index.height() = ", index.height()});
     auto const shape = detail::gathered_shape(keys.shape(), table.shape());
     if (out.shape() != shape)
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
@@ -66421,7 +66368,7 @@ ROWAN_CALLED_FUNCTION Tensor<std::uint8_t> encode_rows(Cpu exec, RowsToEncode co
     });
     if (bad != height)
         throw ValueError("row", bad.load(),
-                         "finite numbers with a finite scale in the format " + std::string(format_name(stored.format)));
+                         {"finite numbers with a finite scale in the format ", format_name(stored.format)});
     return rows;
 }
 
@@ -66465,7 +66412,7 @@ struct RowFilter<Cpu> {
 template <class T, device D>
 SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
     auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
     return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),
@@ -66578,8 +66525,7 @@ rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M>
     if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
     check_rows("param", param);
     auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1)
-            throw ShapeError(std::string(name) + " rank", std::to_string(state.dimension()), "1: one number per row");
+        if (state.dimension() != 1) throw ShapeError({name, " rank"}, {state.dimension()}, "1: one number per row");
         check_height(name, state, height_of(param));
     };
     of_rows("mean_square", mean_square);
@@ -66603,8 +66549,8 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
     });
     for (std::size_t k = 0; any && k < n; ++k) {
         if (wrong(k))
-            throw ValueError("last_step[" + std::to_string(row_of(k)) + "]", last_step.data()[row_of(k)],
-                             "0 to " + std::to_string(step) + ", this step");
+            throw ValueError({"last_step[", row_of(k), "]"}, last_step.data()[row_of(k)],
+                             {"0 to ", step, ", this step"});
     }
 }
 
@@ -67134,8 +67080,7 @@ ROWAN_FUNCTION TouchedRows& TouchedRows::operator=(TouchedRows&& other) noexcept
 }
 
 ROWAN_CALLED_FUNCTION void TouchedRows::grow(Height height) {
-    if (height < height_)
-        throw ShapeError("height", std::to_string(std::int64_t{height}), "at least " + std::to_string(height_));
+    if (height < height_) throw ShapeError("height", {std::int64_t{height}}, {"at least ", height_});
     bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
     height_ = height;
 }
@@ -67174,12 +67119,10 @@ namespace rowan::inline v0::detail {
 template <class T, class I>
 auto checked_predictions(Tensor<T> const& probability, Tensor<I> const& label) {
     static_assert(floating_element<T>, "rowan: probabilities must have a floating-point type");
-    if (probability.size() != label.size())
-        throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
+    if (probability.size() != label.size()) throw ShapeError("label.size()", {label.size()}, {probability.size()});
     auto const p = [from = probability.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
     for (std::size_t i = 0; i < label.size(); ++i) {
-        if (!(p(i) >= 0 && p(i) <= 1))
-            throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
+        if (!(p(i) >= 0 && p(i) <= 1)) throw ValueError({"probability[", i, "]"}, p(i), "in [0, 1]");
     }
     check_ids(Cpu{}, "label", label, 2);
     return p;
@@ -67563,7 +67506,7 @@ public:
     void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
         auto const& p = predicted.value();
         auto const& l = label.value();
-        if (l.size() != p.size()) throw ShapeError("label.size()", std::to_string(l.size()), std::to_string(p.size()));
+        if (l.size() != p.size()) throw ShapeError("label.size()", {l.size()}, {p.size()});
         if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
             throw ShapeError("label.lod()", "other levels", "those of predicted");
         auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;
@@ -67737,8 +67680,7 @@ public:
     template <class T, id_type I, id_type G>
     void update(Tensor<T> const& probability, Tensor<I> const& label, Tensor<G> const& group) {
         auto const p = detail::checked_predictions(probability, label);
-        if (group.size() != label.size())
-            throw ShapeError("group.size()", std::to_string(group.size()), std::to_string(label.size()));
+        if (group.size() != label.size()) throw ShapeError("group.size()", {group.size()}, {label.size()});
         make_room(label.size());  // before anything is added
         for (std::size_t i = 0; i < label.size(); ++i)
             kept_.push_back({.group = group.data()[i], .probability = p(i), .positive = label.data()[i] == 1});
@@ -67906,14 +67848,12 @@ public:
     template <floating_element T, id_type I>
     void update(Tensor<T> const& scores, Tensor<I> const& label) {
         if (scores.dimension() != 2 || scores.shape(1) != right_.size())
-            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()),
-                             std::string("[n, ").append(std::to_string(right_.size())).append("]"));
+            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()), {"[n, ", right_.size(), "]"});
         check_size(label.size(), scores.shape(0));
         check("label", label);
         for (std::size_t i = 0; i < scores.size(); ++i) {
             auto const score = dtype<T>::widen(scores.data()[i]);
-            if (score != score)
-                throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"), score, "a number");
+            if (score != score) throw ValueError({"scores[", i, "]"}, score, "a number");
         }
         for (std::size_t i = 0; i < label.size(); ++i) {
             T const *const row = scores.data() + i * right_.size(), *most = row;
@@ -67970,7 +67910,7 @@ private:
     using Counts = std::vector<std::int64_t>;
 
     static void check_size(std::size_t size, std::size_t expected) {
-        if (size != expected) throw ShapeError("label.size()", std::to_string(size), std::to_string(expected));
+        if (size != expected) throw ShapeError("label.size()", {size}, {expected});
     }
 
     template <class I>
@@ -68216,12 +68156,10 @@ TargetGroups<T> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> co
                             Ids<> const& label) {
     auto groups = row_groups(exec, x, w);
     if (height_of(w) != tree.nodes())
-        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)),
-                         std::to_string(tree.nodes()) + ", the nodes of the tree");
+        throw ShapeError("w.shape(0)", {w.shape(0)}, {tree.nodes(), ", the nodes of the tree"});
     if (label.size() != groups.groups)
-        throw ShapeError(
-            "label.size()", std::to_string(label.size()),
-            std::to_string(groups.groups) + ", one for each " + (x.lod().levels() == 0 ? "row" : "sequence") + " of x");
+        throw ShapeError("label.size()", {label.size()},
+                         {groups.groups, ", one for each ", (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
     check_ids(exec, "label", label, tree.classes());
     return groups;
 }

@@ -41,7 +41,7 @@ GradientRules op_kernel::gradient() const {
     for (auto const& [kernel, its] : all) {  // of another library of the process, which has its own
         if (kernel->name == name && std::ranges::equal(kernel->dtypes, dtypes)) return its;
     }
-    throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
+    throw GraphError({"this library has no operator ", name, " of these element types"});
 }
 
 }  // namespace rowan::inline v0

@@ -1,5 +1,6 @@
 // rowan/compiled/nets.cpp: the rest of the compiled library, except operators, optimizers and what needs nanopb.
 #include <rowan/core.hpp>
+#include <rowan/core/detail/run_meter.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 

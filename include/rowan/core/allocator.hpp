@@ -1,17 +1,38 @@
 // rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
 #pragma once
 
-#include <rowan/core/detail/blocks.hpp>
-#include <rowan/core/detail/run_meter.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <vector>
 
 namespace rowan::inline v0 {
+namespace detail {
+
+inline constexpr std::size_t block_alignment = 64;
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t huge_from = 2 * huge_page;
+
+/// Memory of `bytes` bytes, as Allocator describes.
+/// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
+void* take_memory(std::size_t bytes, std::size_t alignment);
+void return_memory(void* memory, std::size_t bytes) noexcept;
+
+/// The same, returned with the last of its owners.
+std::shared_ptr<void> share_memory(std::size_t bytes, std::size_t alignment);
+
+/// The bytes of n elements.
+/// errors   std::bad_alloc
+inline std::size_t size_in_bytes(std::size_t n, std::size_t element) {
+    if (n > (std::numeric_limits<std::size_t>::max() / 4) / element) throw std::bad_array_new_length();
+    return n * element;
+}
+
+}  // namespace detail
 
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
@@ -37,28 +58,11 @@ struct Allocator {
     /// errors   std::bad_alloc; ValueError if a run of a net exceeds its Limits
     /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
-        std::size_t const bytes = n * sizeof(T);
-        if (auto* const meter = detail::current_meter(); meter != nullptr)
-            meter->allocate(static_cast<std::int64_t>(bytes));
-        if constexpr (alignment == detail::block_alignment) {
-            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
-                return reinterpret_cast<T*>(free->take(bytes) + 1);
-        }
-        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
+        return static_cast<T*>(detail::take_memory(detail::size_in_bytes(n, sizeof(T)), alignment));
     }
 
     /// Returns a block to its pool, or to the system.
-    void deallocate(T* block, std::size_t n) noexcept {
-        if (auto* const meter = detail::current_meter(); meter != nullptr)
-            meter->release(static_cast<std::int64_t>(n * sizeof(T)));
-        detail::BlockHeader* const header = detail::header_of(block);
-        if (header->pool == nullptr) {
-            ::operator delete(header->memory);
-        } else {
-            header->pool->put(header);
-        }
-    }
+    void deallocate(T* block, std::size_t n) noexcept { detail::return_memory(block, n * sizeof(T)); }
 
     /// All allocators are equal.
     template <class U>
@@ -76,3 +80,5 @@ using Buffer = std::vector<T, Allocator<T>>;
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/allocator_inl.hpp>

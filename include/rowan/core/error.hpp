@@ -6,16 +6,74 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <string_view>
+#include <type_traits>
 
 namespace rowan::inline v0 {
+namespace detail {
+
+/// A whole number of any type.
+struct WholeNumber {
+    template <std::integral I>
+    constexpr WholeNumber(I number) : value(static_cast<std::int64_t>(number)), is_signed(std::is_signed_v<I>) {}
+
+    std::string text() const;
+
+    std::int64_t value;  ///< the bits of an unsigned one
+    bool is_signed;
+};
+
+}  // namespace detail
+
+/// A text for an error: characters, or a braced list of characters and whole numbers, which are joined:
+///     throw ShapeError({field, " rank"}, {rank}, "at least 1");
+/// What throws stores addresses alone, the error makes the strings. An ErrorText is valid as long as its parts.
+class ErrorText {
+public:
+    /// Characters, or a whole number.
+    class Part {
+    public:
+        constexpr Part(char const* text) : text_(text), size_(up_to_zero) {}
+        constexpr Part(std::string_view text) : text_(text.data()), size_(text.size()) {}
+        Part(std::string const& text) : text_(text.data()), size_(text.size()) {}
+        template <std::integral I>
+        requires(!std::same_as<I, char>) constexpr Part(I number)
+            : text_(std::is_signed_v<I> ? &signed_number : &unsigned_number),
+              size_(static_cast<std::uint64_t>(number)) {}
+
+    private:
+        friend class ErrorText;
+        static constexpr std::uint64_t up_to_zero = static_cast<std::uint64_t>(-1);
+        static constexpr char signed_number = 0, unsigned_number = 0;  // their addresses: size_ is a number
+
+        char const* text_;
+        std::uint64_t size_;
+    };
+
+    constexpr ErrorText(char const* text) : first_(text), parts_(nullptr) {}
+    constexpr ErrorText(std::string_view text) : first_(text), parts_(nullptr) {}
+    ErrorText(std::string const& text) : first_(text), parts_(nullptr) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : first_(parts.size()), parts_(nullptr) {
+        parts_ = parts.begin();
+    }
+
+    std::string text() const;  ///< the parts, joined
+
+private:
+    static void append(std::string& text, Part const& part);
+
+    Part first_;  // or how many parts there are
+    Part const* parts_;
+};
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.
 class Error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit Error(ErrorText const& text);
+    ~Error() override;
 };
 
 /// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
@@ -23,20 +81,20 @@ class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
     template <std::integral Value, std::integral Bound>
-    IndexError(std::string field, std::size_t position, Value value, Bound bound)
-        : IndexError(std::move(field), position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
-                     outside(std::to_string(value), std::to_string(bound))) {}
+    IndexError(ErrorText const& field, std::size_t position, Value value, Bound bound)
+        : IndexError(field, position, detail::WholeNumber(value), detail::WholeNumber(bound)) {}
 
     /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
     template <std::integral Value, std::integral Bound>
-    IndexError(std::string field, Value value, Bound bound) : IndexError(std::move(field), no_position, value, bound) {}
+    IndexError(ErrorText const& field, Value value, Bound bound) : IndexError(field, no_position, value, bound) {}
 
     /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
     /// `position`.
-    IndexError(std::string field, std::size_t position, std::string const& reason);
+    IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason);
 
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
+    IndexError(ErrorText const& field, std::size_t position, std::int64_t value, ErrorText const& reason);
+    ~IndexError() override;
 
     static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
 
@@ -49,13 +107,11 @@ public:
     /// This error with another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
     /// cost     one string
-    IndexError moved_to(std::string field, std::size_t position) const;
+    IndexError moved_to(ErrorText const& field, std::size_t position) const;
 
 private:
+    IndexError(ErrorText const& field, std::size_t position, detail::WholeNumber value, detail::WholeNumber bound);
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
-
-    static std::string outside(std::string const& value, std::string const& bound);
-    static std::string text(std::string const& value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -67,7 +123,8 @@ private:
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
-    ShapeError(std::string field, std::string actual, std::string expected);
+    ShapeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
+    ~ShapeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument and its property
     std::string const& actual() const noexcept { return actual_; }      ///< the actual value
@@ -83,19 +140,20 @@ private:
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
-    ValueError(std::string field, double value, std::string expected);
+    ValueError(ErrorText const& field, double value, ErrorText const& expected);
     /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
-    ValueError(std::string field, I value, std::string expected)
-        : ValueError(std::move(field), static_cast<double>(value), std::to_string(value), std::move(expected)) {}
+    ValueError(ErrorText const& field, I value, ErrorText const& expected)
+        : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
+    ~ValueError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
+    ValueError(ErrorText const& field, double value, detail::WholeNumber whole, ErrorText const& expected);
     ValueError(std::string field, double value, std::string const& text, std::string expected);
-    static std::string text(double value);
 
     std::string field_, expected_;
     double value_;
@@ -106,7 +164,8 @@ private:
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
-    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
+    LodError(std::size_t level, std::size_t position, std::int64_t value, ErrorText const& reason);
+    ~LodError() override;
 
     std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
     std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
@@ -124,7 +183,8 @@ private:
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
-    TypeError(std::string field, std::string actual, std::string expected);
+    TypeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
+    ~TypeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< the actual type
@@ -140,7 +200,8 @@ private:
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
-    FormatError(std::uint64_t offset, std::string field, std::string const& reason);
+    FormatError(std::uint64_t offset, ErrorText const& field, ErrorText const& reason);
+    ~FormatError() override;
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< the field at that offset
@@ -154,7 +215,8 @@ private:
 class IoError : public Error {
 public:
     /// `operation path: reason`
-    IoError(std::string const& operation, std::string path, std::string const& reason, int code);
+    IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason, int code);
+    ~IoError() override;
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -168,6 +230,7 @@ private:
 class GraphError : public Error {
 public:
     using Error::Error;
+    ~GraphError() override;
 };
 
 /// A CUDA call failed.

@@ -5,71 +5,114 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
+#include <utility>
 
 namespace rowan::inline v0 {
+namespace detail {
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
-    : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
-                 reason) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::string const& reason)
-    : IndexError(std::move(field), position, value, value, text(std::to_string(value), reason)) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(std::string field, std::size_t position) const {
-    return IndexError(std::move(field), position, value_, bound_, reason_);
+ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
+    return is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
 }
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::int64_t bound, std::string reason)
-    : Error(field +
-            (position == no_position ? std::string(" ")
-                                     : std::string("[").append(std::to_string(position)).append("] ")) +
-            reason),
-      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
-
-ROWAN_FUNCTION ROWAN_RARE std::string IndexError::outside(std::string const& value, std::string const& bound) {
-    return text(value, "is not in [0, " + bound + ")");
-}
-
-ROWAN_FUNCTION ROWAN_RARE std::string IndexError::text(std::string const& value, std::string const& reason) {
-    return std::string("= ").append(value).append(" ").append(reason);
-}
-
-ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
-    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
-      expected_(std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string expected)
-    : ValueError(std::move(field), value, text(value), std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
-                                                 std::string expected)
-    : Error(field + " is " + text + ", expected " + expected), field_(std::move(field)), expected_(std::move(expected)),
-      value_(value) {}
-
-ROWAN_FUNCTION ROWAN_RARE std::string ValueError::text(double value) {
+/// The shortest digits that read back as this number.
+ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
     char shortest[32];
     return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
 }
 
-ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
-                                             std::string reason)
-    : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " +
-            reason),
-      reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+}  // namespace detail
 
-ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(std::string field, std::string actual, std::string expected)
-    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
-      expected_(std::move(expected)) {}
-
-ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, std::string field, std::string const& reason)
-    : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {
+ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
+    std::string joined;
+    if (parts_ == nullptr) {
+        append(joined, first_);
+    } else {
+        for (std::uint64_t i = 0; i < first_.size_; ++i) append(joined, parts_[i]);
+    }
+    return joined;
 }
 
-ROWAN_FUNCTION ROWAN_RARE IoError::IoError(std::string const& operation, std::string path, std::string const& reason,
+ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
+    if (part.text_ == &Part::signed_number) {
+        text += std::to_string(static_cast<std::int64_t>(part.size_));
+    } else if (part.text_ == &Part::unsigned_number) {
+        text += std::to_string(part.size_);
+    } else if (part.size_ == Part::up_to_zero) {
+        text += part.text_;
+    } else {
+        text.append(part.text_, part.size_);
+    }
+}
+
+ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
+ROWAN_FUNCTION ROWAN_RARE Error::~Error() = default;
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
+    : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
+                 reason.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
+                                                 ErrorText const& reason)
+    : IndexError(field.text(), position, value, value, ErrorText({"= ", value, " ", reason.text()}).text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position,
+                                                 detail::WholeNumber value, detail::WholeNumber bound)
+    : IndexError(field.text(), position, value.value, bound.value,
+                 ErrorText({"= ", value.text(), " is not in [0, ", bound.text(), ")"}).text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(ErrorText const& field, std::size_t position) const {
+    return IndexError(field.text(), position, value_, bound_, reason_);
+}
+
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
+                                                 std::int64_t bound, std::string reason)
+    : Error(position == no_position ? ErrorText({field, " ", reason})
+                                    : ErrorText({field, "[", position, "] ", reason})),
+      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+ROWAN_FUNCTION ROWAN_RARE IndexError::~IndexError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
+                                                 ErrorText const& expected)
+    : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
+      actual_(actual.text()), expected_(expected.text()) {}
+ROWAN_FUNCTION ROWAN_RARE ShapeError::~ShapeError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
+    : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, detail::WholeNumber whole,
+                                                 ErrorText const& expected)
+    : ValueError(field.text(), value, whole.text(), expected.text()) {}
+
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
+                                                 std::string expected)
+    : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
+      value_(value) {}
+ROWAN_FUNCTION ROWAN_RARE ValueError::~ValueError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
+                                             ErrorText const& reason)
+    : Error({"lod[", level, "][", position, "] = ", value, " ", reason.text()}), reason_(reason.text()), level_(level),
+      position_(position), value_(value) {}
+ROWAN_FUNCTION ROWAN_RARE LodError::~LodError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(ErrorText const& field, ErrorText const& actual,
+                                               ErrorText const& expected)
+    : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
+      actual_(actual.text()), expected_(expected.text()) {}
+ROWAN_FUNCTION ROWAN_RARE TypeError::~TypeError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, ErrorText const& field,
+                                                   ErrorText const& reason)
+    : Error({"byte ", offset, ": ", field.text(), " ", reason.text()}), offset_(offset), field_(field.text()) {}
+ROWAN_FUNCTION ROWAN_RARE FormatError::~FormatError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE IoError::IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason,
                                            int code)
-    : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+    : Error({operation.text(), " ", path.text(), ": ", reason.text()}), path_(path.text()), code_(code) {}
+ROWAN_FUNCTION ROWAN_RARE IoError::~IoError() = default;
+
+ROWAN_FUNCTION ROWAN_RARE GraphError::~GraphError() = default;
 
 }  // namespace rowan::inline v0
 

@@ -25,21 +25,21 @@ constexpr void check_finite(char const* field, double value) {
 /// Checks that the rank is at least 1.
 template <class T, class D>
 void check_rows(char const* field, Tensor<T, D> const& tensor) {
-    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+    if (tensor.dimension() == 0) throw ShapeError({field, " rank"}, "0", "at least 1");
 }
 
 template <class T, class D>
 void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
     check_rows(field, tensor);
     if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+        throw ShapeError({field, ".shape(0)"}, {tensor.shape()[0]}, {height});
     }
 }
 
 template <class Shape>
 void check_trailing_dims(char const* field, Shape const& shape, Shape like) {
     like[0] = shape[0];
-    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+    if (shape != like) throw ShapeError({field, ".shape()"}, shape_text(shape), shape_text(like));
 }
 /// Checks that all dims except the first are those of `like`.
 template <class T, class D, class Shape>
@@ -55,7 +55,7 @@ inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) 
 /// Throws Error if the memory written overlaps the memory read.
 inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
                         std::span<std::byte const> from) {
-    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+    if (overlap(to, from)) throw Error({written, " shares memory with ", read});
 }
 
 template <class T, class D>

@@ -9,7 +9,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void too_many_rows(char const* field, std::int64_t rows, std::int64_t more) {
-    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+    throw ShapeError(field, {rows, " + ", more}, "at most 2^63 - 1");
 }
 
 ROWAN_CALLED_FUNCTION void RowCopies<Cpu>::take(Cpu exec, std::size_t n, std::size_t bytes, void const* from,

@@ -25,13 +25,13 @@ inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
 template <class T, class U, class D>
 void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
     if (x.shape() != like.shape())
-        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+        throw ShapeError({field, ".shape()"}, shape_text(x.shape()), shape_text(like.shape()));
 }
 
 template <class T, class D>
 void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     if (x.dimension() == rank) return;
-    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+    throw ShapeError({field, " rank"}, {x.dimension()}, {rank});
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
@@ -87,8 +87,7 @@ struct ElementLoops<Cpu> {
         auto const number = [from = x.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
         std::size_t const bad = first_misfit(exec, x.size(), [&](std::size_t i) { return range.has(number(i)); });
         if (bad == x.size()) return;
-        throw ValueError(std::string(field).append("[").append(std::to_string(bad)).append("]"), number(bad),
-                         range.expected);
+        throw ValueError({field, "[", bad, "]"}, number(bad), range.expected);
     }
 
     /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.

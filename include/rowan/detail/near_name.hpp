@@ -25,7 +25,7 @@ private:
 };
 
 /// The text of the nearest of names, or of the keys of a map:
-///     throw GraphError("there is no \"lable\"" + near_text("lable", values));
+///     throw GraphError({"there is no \"lable\"", near_text("lable", values)});
 template <class Names>
 std::string near_text(std::string_view wanted, Names const& names) {
     NearName near(wanted);

@@ -20,7 +20,7 @@ ROWAN_FUNCTION ROWAN_RARE void rethrow_in(std::string place) {
     } catch (ValueError const& e) {
         throw ValueError(field(e.field()), e.value(), e.expected());
     } catch (LodError const& e) {  // its text begins with the offset
-        throw LodError(e.level(), e.position(), e.value(), std::string(e.reason()).append(", in ").append(place));
+        throw LodError(e.level(), e.position(), e.value(), {e.reason(), ", in ", place});
     }
 }
 

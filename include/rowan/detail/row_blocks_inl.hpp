@@ -10,7 +10,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void RowBlocks::add(char const* field, Shape const& shape, void const* data) {
-    if (shape.empty()) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+    if (shape.empty()) throw ShapeError({field, " rank"}, "0", "at least 1");
     if (shape_.empty()) {
         shape_ = shape;
     } else {

@@ -52,7 +52,7 @@ struct GatheredSave {
             check_whole(value);
             char const* const kind = value.desc.type == VarType::SELECTED_ROWS ? "whole_table" : "whole";
             if (!parts.emplace(name, Part{kind, std::move(value)}).second)
-                throw FormatError(0, save, std::string("has `").append(name).append("` twice: sharded and whole"));
+                throw FormatError(0, save, {"has `", name, "` twice: sharded and whole"});
         }
     }
 
@@ -69,8 +69,7 @@ struct GatheredSave {
 private:
     /// errors   ShapeError if it has levels; TypeError unless a SelectedRows has all rows in order
     static void check_whole(CheckpointEntry const& value) {
-        if (!value.lod->empty())
-            throw ShapeError(value.desc.name + ".lod().levels()", std::to_string(value.lod->levels()), "0");
+        if (!value.lod->empty()) throw ShapeError({value.desc.name, ".lod().levels()"}, {value.lod->levels()}, "0");
         if (value.desc.type != VarType::SELECTED_ROWS) return;
         auto const& rows = *value.rows;
         bool all = std::cmp_equal(rows.size(), tensor_of(value.desc).dims[0]);
@@ -116,7 +115,7 @@ ROWAN_FUNCTION ROWAN_RARE void gather_save_to_npy(std::string const& save, std::
                                                   std::string const& path) {
     detail::GatheredSave const all(save);
     auto const at = all.parts.find(name);
-    if (at == all.parts.end()) throw Error(std::string(save).append(" has no value `").append(name).append("`"));
+    if (at == all.parts.end()) throw Error({save, " has no value `", name, "`"});
     auto const& value = at->second.value;
     auto const& tensor = detail::tensor_of(value.desc);
     std::string type = std::string("<V").append(std::to_string(value.element_size));

@@ -156,7 +156,7 @@ private:
                                 Tensor<E> const& like) {
         auto const dims = tensor_of(check_type<Tensor<E>>(path, values, name).desc).dims;
         auto const field = std::string(name).append(" in ").append(path);
-        if (dims.empty()) throw ShapeError(std::string(field).append(" rank"), "0", "at least 1");
+        if (dims.empty()) throw ShapeError({field, " rank"}, "0", "at least 1");
         check_trailing_dims(field.c_str(), dims, std::vector<std::int64_t>(like.shape().begin(), like.shape().end()));
     }
     template <class T, class Key, class States>
@@ -213,8 +213,7 @@ private:
     static void check_states(KeyedTable<T, Key> const& table, States const& states) {
         for (auto const& [key, state] : states) {
             if (state.get().height() == table.height()) continue;
-            throw ShapeError(std::string("states[\"").append(key).append("\"]"),
-                             std::to_string(state.get().height()).append(" rows"),
+            throw ShapeError({"states[\"", key, "\"]"}, std::to_string(state.get().height()).append(" rows"),
                              std::to_string(table.height()).append(", as value()"));
         }
     }

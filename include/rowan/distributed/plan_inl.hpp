@@ -191,14 +191,10 @@ private:
 
     [[noreturn]] void no_memory(std::size_t rank) const {
         auto const& t = plan_.tables[greatest_of(dealt, rank, &Plan::Rank::memory)];
-        throw ShapeError(std::string("the memory of rank ").append(std::to_string(rank)),
+        throw ShapeError({"the memory of rank ", rank},
                          std::to_string(std::llround(plan_.ranks[rank].memory)).append(" bytes"),
-                         std::string("at most options.memory, ")
-                             .append(std::to_string(options_.memory))
-                             .append("; the table \"")
-                             .append(t.table.name)
-                             .append("\" needs ")
-                             .append(std::to_string(std::llround(amounts(t, rank).memory))));
+                         {"at most options.memory, ", options_.memory, "; the table \"", t.table.name, "\" needs ",
+                          std::llround(amounts(t, rank).memory)});
     }
 
     int ranks_;
@@ -223,7 +219,7 @@ ROWAN_FUNCTION ROWAN_RARE Plan::Table const& Plan::operator[](std::string_view n
     for (Table const& t : tables) {
         if (t.table.name == name) return t;
     }
-    throw Error(std::string("the plan has no table \"").append(name).append("\""));
+    throw Error({"the plan has no table \"", name, "\""});
 }
 
 ROWAN_FUNCTION ROWAN_RARE double Plan::busiest(double Rank::*what) const {
@@ -259,20 +255,14 @@ ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
-    if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
-    if (options.memory < 0) throw ShapeError("options.memory", std::to_string(options.memory), "at least 0");
+    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", {options.memory}, "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
     for (std::size_t i = 0; i < tables.size(); ++i) {
         detail::check_table(tables[i], i);
         for (std::size_t k = 0; k < i; ++k) {
             if (tables[k].name == tables[i].name)
-                throw Error(std::string("tables[")
-                                .append(std::to_string(i))
-                                .append("].name is \"")
-                                .append(tables[i].name)
-                                .append("\", as that of tables[")
-                                .append(std::to_string(k))
-                                .append("]"));
+                throw Error({"tables[", i, "].name is \"", tables[i].name, "\", as that of tables[", k, "]"});
         }
     }
     return detail::Planner(tables, ranks, options).run();

@@ -47,7 +47,7 @@ struct WholeSave {
         value.check();
         bool const rows = kind.ends_with("table");
         auto const& dims = value.desc.lod_desc->tensor.dims;
-        if (dims.empty() && (rows || kind == "sharded")) throw ShapeError(name + " rank", "0", "at least 1");
+        if (dims.empty() && (rows || kind == "sharded")) throw ShapeError({name, " rank"}, "0", "at least 1");
         if (rows && value.elements.empty() && dims[0] != 0) throw FormatError(0, name, "has rows without elements");
         if (rows) {
             value.desc.type = VarType::SELECTED_ROWS;
@@ -74,7 +74,7 @@ struct WholeSave {
             if (table == sharded.end()) continue;
             std::int64_t const rows = tensor_of(value.desc).dims[0], expected = tensor_of(table->second.desc).dims[0];
             if (rows != expected)
-                throw ShapeError(std::string(name).append(".shape(0)"), std::to_string(rows),
+                throw ShapeError({name, ".shape(0)"}, {rows},
                                  std::to_string(expected).append(", that of ").append(table->first));
         }
     }
@@ -152,12 +152,7 @@ inline WholeSave whole_npy(std::string const& path) {
     if (!entry) throw TypeError(path, header.type, "an element type of rowan's");
     std::uint64_t const begin = in.position();
     std::uint64_t const bytes = checked_size("the shape", header.shape, entry->element_size) * entry->element_size;
-    if (bytes != in.left())
-        throw FormatError(begin, path,
-                          std::string("has ")
-                              .append(std::to_string(in.left()))
-                              .append(" bytes of elements, expected ")
-                              .append(std::to_string(bytes)));
+    if (bytes != in.left()) throw FormatError(begin, path, {"has ", in.left(), " bytes of elements, expected ", bytes});
     map_elements(*entry, file, begin, bytes);
     WholeSave save;
     save.add("rows", "sharded", std::move(*entry));
@@ -177,9 +172,7 @@ inline WholeSave whole_safetensors(std::string const& path) {
     SafetensorsFile const file(path);
     auto const metadata = file.metadata();
     WholeSave save;
-    auto const wrong = [&](std::string const& key) {
-        return FormatError(0, path, std::string("has wrong metadata `").append(key).append("`"));
-    };
+    auto const wrong = [&](std::string const& key) { return FormatError(0, path, {"has wrong metadata `", key, "`"}); };
     auto const about = metadata.find("rowan.save");
     if (about != metadata.end()) {
         std::string_view text = about->second;
@@ -209,7 +202,7 @@ inline WholeSave whole_safetensors(std::string const& path) {
             }
             if (!right) throw wrong(at->first);
         }
-        if (!entry) throw TypeError(path + ": " + name, there.dtype, "an element type of rowan's");
+        if (!entry) throw TypeError({path, ": ", name}, there.dtype, "an element type of rowan's");
         map_elements(*entry, *OpenedFile::of(file), there.offset, there.bytes);
         save.add(name, kind, std::move(*entry));
     }
@@ -233,7 +226,7 @@ inline WholeSave whole_save(std::string const& path) {
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION ROWAN_RARE void scatter_save(std::string const& path, std::string const& save, int ranks) {
-    if (ranks < 1) throw ShapeError("ranks", std::to_string(ranks), "at least 1");
+    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
     detail::SavePlace const place(save);
     detail::check_file_name(place.name);
     auto const all = detail::whole_save(path);

@@ -298,7 +298,7 @@ private:
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
             throw IndexError("keys", IndexError::no_position, keys,
-                             "of all ranks are more than " + std::to_string(capacity_) + ", the capacity");
+                             {"of all ranks are more than ", capacity_, ", the capacity"});
         detail::after_agreement(shards_.group(), [&] {
             std::vector<std::int64_t> heights;
             for (auto const& n : notices) heights.push_back(n.own[0]);

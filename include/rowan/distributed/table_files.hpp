@@ -56,7 +56,7 @@ struct TableFiles {
             check_file_name(name);
             auto const here = static_cast<std::size_t>(own.rows_of(table.shards_.comm().rank()));
             if (table.local_.shape()[0] != here)
-                throw ShapeError("local().shape(0)", std::to_string(table.local_.shape()[0]),
+                throw ShapeError("local().shape(0)", {table.local_.shape()[0]},
                                  std::to_string(here).append(", the number of this rank's rows"));
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             return index_path(folder, name);
@@ -86,16 +86,14 @@ private:
         auto const& dims = tensor_of(there.desc).dims;
         std::vector<std::int64_t> want(to.shape().begin(), to.shape().end());
         want[0] = dims[0];
-        if (dims != want)
-            throw ShapeError(std::string(name).append(" in ").append(saved.shard_path(0)), shape_text(dims),
-                             shape_text(want));
+        if (dims != want) throw ShapeError({name, " in ", saved.shard_path(0)}, shape_text(dims), shape_text(want));
         return {name, own, bytes_of(to)};
     }
 
     template <class Shape, class T>
     static void check_state(std::string const& key, Shape const& shape, Tensor<T> const& local) {
         if (!shape.empty() && shape[0] == local.shape()[0]) return;
-        throw ShapeError(std::string("states[\"").append(key).append("\"]"), shape_text(shape),
+        throw ShapeError({"states[\"", key, "\"]"}, shape_text(shape),
                          std::to_string(local.shape()[0]).append(" rows, as local()"));
     }
 };

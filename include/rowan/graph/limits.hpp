@@ -1,9 +1,8 @@
 // rowan/graph/limits.hpp: Limits, what a net may use when it runs.
 #pragma once
 
-#include <rowan/core/detail/run_meter.hpp>
+#include <rowan/version.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace rowan::inline v0 {
@@ -14,15 +13,5 @@ struct Limits {
     std::int64_t iterations = 0;  ///< of all loops, and steps of recurrent nets, together; 0: no limit
     std::int64_t bytes = 0;       ///< of memory on the host beyond what there was before the run; 0: no limit
 };
-
-namespace detail {
-
-/// Counts iterations of a loop, or steps, of the run.
-/// errors   ValueError if it is one too many
-inline void count_iterations(std::size_t n) {
-    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
-}
-
-}  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -205,12 +205,10 @@ ROWAN_CALLED_FUNCTION void NetOrder::Plan::run(std::span<Value* const> values, A
     for (std::size_t i = 0; i < read.variables.size(); ++i) {
         Variable const& v = *read.variables[i];
         if (values[i]->empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v.name())
-                                 .append("\" has no value: it is ")
-                                 .append(v.role() == Role::data        ? "fed by the caller"
-                                         : v.role() == Role::parameter ? "a parameter"
-                                                                       : "written by no operator"));
+            throw GraphError({"the variable \"", v.name(), "\" has no value: it is ",
+                              v.role() == Role::data        ? "fed by the caller"
+                              : v.role() == Role::parameter ? "a parameter"
+                                                            : "written by no operator"});
     }
     LimitedRun<> const limited(limiting == nullptr ? Limits{} : limiting->limits);
     Buffer<Value*> in, out;
@@ -270,8 +268,7 @@ ROWAN_CALLED_FUNCTION std::string NetOrder::dot() const {
 
 ROWAN_CALLED_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
     if (in[0]->rows() != in[1]->rows())
-        throw ShapeError(std::string(op.kernel->inputs[1]) + ".shape(0)", std::to_string(in[1]->rows()),
-                         std::to_string(in[0]->rows()));
+        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, {in[1]->rows()}, {in[0]->rows()});
 }
 
 ROWAN_CALLED_FUNCTION void NetOrder::Plan::check_updates(std::span<Value* const> values, AnyExec exec,

@@ -377,12 +377,10 @@ struct WholeKernel {
 template <class>
 GradientRules op_kernel::gradient() const {
     if (only_forward)
-        throw GraphError(std::string("operator ")
-                             .append(name)
-                             .append(" was made without its gradient: give from_program, load_model or make_operator the list "
-                                     "with_gradients<forward_ops>, or another with_gradients<...>"));
-    if (compiled_rules)
-        throw GraphError(std::string("this library has no operator ").append(name).append(" of these element types"));
+        throw GraphError({"operator ", name,
+                          " was made without its gradient: give from_program, load_model or make_operator the list "
+                          "with_gradients<forward_ops>, or another with_gradients<...>"});
+    if (compiled_rules) throw GraphError({"this library has no operator ", name, " of these element types"});
     return rules == nullptr ? GradientRules{} : *rules;
 }
 #endif

@@ -4,9 +4,9 @@
 #include <rowan/graph/rnn.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/run_meter.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/rnn_run.hpp>
-#include <rowan/graph/limits.hpp>
 #include <rowan/sequence/step_map.hpp>
 
 #include <algorithm>
@@ -40,15 +40,14 @@ public:
         Value const& x = *in_[0];
         Lod const lod = x.lod();
         std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-        if (lod.levels() != levels)
-            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", {lod.levels()}, {levels});
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         for (StepNet::Static const& s : net_.statics) {
             Value const& all = *outer()[s.from];
             if (all.count() != map.sequences())
-                throw ShapeError("static_input: the number of sequences of x", std::to_string(all.count()),
-                                 std::to_string(map.sequences()) + ", the number of sequences that have steps");
+                throw ShapeError("static_input: the number of sequences of x", {all.count()},
+                                 {map.sequences(), ", the number of sequences that have steps"});
         }
         count_iterations(map.steps());
         s_.lod = lod;
@@ -123,8 +122,7 @@ private:
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
             if (block_.has_boot[m] && in_[at]->rows() != sequences)
-                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
-                                 std::to_string(sequences) + ", the number of sequences");
+                throw ShapeError("boot.shape(0)", {in_[at]->rows()}, {sequences, ", the number of sequences"});
             for (std::size_t k = 0; k < s_.parts.size(); ++k) {
                 auto const& mine = s_.parts[k].sequences;
                 states[k].push_back(block_.has_boot[m]

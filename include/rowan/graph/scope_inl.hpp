@@ -37,7 +37,7 @@ ROWAN_CALLED_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent), parts_(std
 
 ROWAN_CALLED_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
     if (!name.empty() && parts_->by_name.contains(name))
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        throw GraphError({"the scope has a variable \"", name, "\" already"});
     parts_->variables.push_back(std::make_unique<Variable>(*this, spec, role));
     Variable& v = *parts_->variables.back();
     if (!name.empty()) set_name(v, name);
@@ -57,7 +57,7 @@ ROWAN_CALLED_FUNCTION Variable& Scope::get(std::string_view name) const {
     for (Scope const* s = this; s != nullptr; s = s->parent_) {
         for (auto const& known : s->parts_->by_name) near.see(known.first);
     }
-    throw GraphError(std::string("there is no variable \"").append(name).append("\"").append(near.text()));
+    throw GraphError({"there is no variable \"", name, "\"", near.text()});
 }
 
 ROWAN_CALLED_FUNCTION Scope& Scope::new_scope() {
@@ -154,8 +154,7 @@ ROWAN_CALLED_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vect
 }
 
 ROWAN_CALLED_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
-    if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
+    if (!v.writers_.empty()) throw GraphError({op.kernel->name, ": its result is also written by another operator"});
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;
@@ -163,7 +162,7 @@ ROWAN_CALLED_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable
 
 ROWAN_CALLED_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
     if (!parts_->by_name.emplace(name, &v).second)
-        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        throw GraphError({"the scope has a variable \"", name, "\" already"});
     v.name_ = std::move(name);
     v.own_name_ = own;
 }

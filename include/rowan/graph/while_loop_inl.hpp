@@ -5,9 +5,9 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/run_meter.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/detail/rethrow_in.hpp>
-#include <rowan/graph/limits.hpp>
 #include <rowan/graph/net.hpp>
 
 #include <string>
@@ -43,8 +43,7 @@ public:
                 break;
             }
             if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", s_.count + 1,
-                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+                throw ValueError("the number of iterations", s_.count + 1, {"at most ", block_.max_iterations});
             count_iterations(1);
             for (LoopNet::Op const& op : net_.body) run(op, s_.count, values);
             for (std::size_t k = 0; k < states.size(); ++k) {
@@ -216,7 +215,7 @@ ROWAN_CALLED_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, Attrib
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as for the first state that is not an integer");
+                            {dtype_text(block.gradient_dtype), ", as for the first state that is not an integer"});
     }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));

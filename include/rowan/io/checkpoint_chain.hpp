@@ -89,7 +89,7 @@ public:
             }
         }
         if (whole == files_.size())
-            throw GraphError(files_[0].path() + " and its deltas have no variable \"" + std::string(name) + "\"");
+            throw GraphError({files_[0].path(), " and its deltas have no variable \"", name, "\""});
         auto const read = [&]<class E>(std::size_t i) {
             return detail::naming_file(files_[i].path(), [&] { return files_[i].template load<E>(name); });
         };

@@ -22,7 +22,7 @@ ROWAN_FUNCTION CheckpointChain::CheckpointChain(std::span<std::string const> pat
             auto const text = [](auto id) {
                 return id ? "a delta to " + detail::hex_text(*id) : std::string("no delta");
             };
-            throw FormatError(40, path, "is " + text(file.base()) + ", expected " + text(want));
+            throw FormatError(40, path, {"is ", text(file.base()), ", expected ", text(want)});
         }
         files_.push_back(std::move(file));
     }
@@ -64,9 +64,9 @@ ROWAN_FUNCTION void CheckpointChain::grow(CheckpointEntry& table, CheckpointFile
     std::ranges::sort(added);
     added.erase(std::unique(added.begin(), added.end()), added.end());
     if (std::cmp_not_equal(added.size(), grown - height))
-        throw FormatError(0, file.path(),
-                          "has " + std::to_string(added.size()) + " of the " + std::to_string(grown - height) +
-                              " rows that \"" + rows.desc.name + "\" has got");
+        throw FormatError(
+            0, file.path(),
+            {"has ", added.size(), " of the ", grown - height, " rows that \"", rows.desc.name, "\" has got"});
     std::size_t const bytes = rows.elements.size() / rows.rows->size() * static_cast<std::size_t>(grown);
     auto const memory = std::make_shared<Tensor<std::uint8_t>>(Tensor<std::uint8_t>::from_shape({bytes}));
     std::ranges::copy(std::as_bytes(std::span(table.elements)),
@@ -86,8 +86,8 @@ ROWAN_FUNCTION void CheckpointChain::write_rows(CheckpointEntry& table, Checkpoi
     if (same_height != detail::tensor_of(table.desc) || rows.type_name != table.type_name ||
         rows.element_size != table.element_size) {
         throw FormatError(0, file.path(),
-                          "has rows of " + detail::kind_text(rows.desc, rows.type_name) + " \"" + rows.desc.name +
-                              "\", which is " + detail::kind_text(table.desc, table.type_name));
+                          {"has rows of ", detail::kind_text(rows.desc, rows.type_name), " \"", rows.desc.name,
+                           "\", which is ", detail::kind_text(table.desc, table.type_name)});
     }
     if (higher) grow(table, file, rows);
     if (rows.elements.empty()) return;

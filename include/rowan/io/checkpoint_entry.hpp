@@ -103,9 +103,8 @@ struct checkpoint_element {
         auto const more = [&](std::int64_t type, std::uint64_t size) {  // if the names are equal
             return !name || !kind ? "" : " of type " + std::to_string(type) + " and " + std::to_string(size) + " bytes";
         };
-        throw TypeError(
-            desc.name, kind_text(desc, type_name) + more(number, element_size),
-            std::string(wanted).append("<").append(dtype<T>::name).append(">") + more(dtype<T>::wire, sizeof(T)));
+        throw TypeError(desc.name, {kind_text(desc, type_name), more(number, element_size)},
+                        {wanted, "<", dtype<T>::name, ">", more(dtype<T>::wire, sizeof(T))});
     }
 
     static Tensor<T> tensor(CheckpointEntry const& e) {

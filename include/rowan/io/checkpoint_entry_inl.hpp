@@ -18,7 +18,7 @@ ROWAN_FUNCTION ROWAN_RARE void CheckpointEntry::check() const {
         if (!lod->empty()) lod->check_rows(record.shape()[0]);
         if (record.has_rows()) detail::check_ids(Cpu{}, "rows", *rows, record.tensor().dims[0]);
     } catch (Error const& e) {
-        throw FormatError(0, desc.name, std::string("is wrong: ").append(e.what()));
+        throw FormatError(0, desc.name, {"is wrong: ", e.what()});
     }
     check_elements(record, elements, 0);
 }
@@ -29,7 +29,7 @@ ROWAN_FUNCTION ROWAN_RARE void CheckpointEntry::check_elements(detail::Checkpoin
     auto const bad = std::ranges::find_if(some, [](std::byte b) { return b > std::byte{1}; });
     if (bad == some.end()) return;
     throw FormatError(offset + static_cast<std::uint64_t>(bad - some.begin()), record.desc.name,
-                      "has an element " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
+                      {"has an element ", std::to_integer<int>(*bad), ", which is neither 0 nor 1"});
 }
 
 }  // namespace rowan::inline v0

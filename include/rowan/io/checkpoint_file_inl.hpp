@@ -42,7 +42,7 @@ ROWAN_FUNCTION ROWAN_RARE CheckpointEntry CheckpointFile::describe_type(std::str
 ROWAN_FUNCTION ROWAN_RARE void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
     auto const r = record(name);
     if (to.size() != r.elements().bytes) {
-        throw ShapeError("bytes of " + r.desc.name, std::to_string(to.size()), std::to_string(r.elements().bytes));
+        throw ShapeError({"bytes of ", r.desc.name}, {to.size()}, {r.elements().bytes});
     }
     state_->read(r, r.elements(), to);
     CheckpointEntry::check_elements(r, to, r.elements().offset);
@@ -79,11 +79,11 @@ ROWAN_FUNCTION ROWAN_RARE CheckpointFile::Record CheckpointFile::record(std::str
     if (i != size()) return state_->record(i);
     detail::NearName near(name);
     for (std::size_t k = 0; k < size(); ++k) near.see(state_->record(k).desc.name);
-    throw GraphError(path() + " has no variable \"" + std::string(name) + "\"" + near.text());
+    throw GraphError({path(), " has no variable \"", name, "\"", near.text()});
 }
 
 ROWAN_FUNCTION ROWAN_RARE void detail::expect_no_delta(CheckpointFile const& file) {
-    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
+    if (file.base()) throw GraphError({file.path(), " is a delta: see CheckpointChain"});
 }
 
 ROWAN_FUNCTION ROWAN_RARE Checkpoint load_checkpoint(std::string const& path) {
@@ -92,9 +92,9 @@ ROWAN_FUNCTION ROWAN_RARE Checkpoint load_checkpoint(std::string const& path) {
     Checkpoint checkpoint;
     checkpoint.program = file.program();
     if (detail::checkpoint_more_memory(file.bytes(), file.size()) < -(1 << 20)) {
-        throw FormatError(32, "variables",
-                          "are " + std::to_string(file.size()) + ", more than a file of " +
-                              std::to_string(file.bytes()) + " bytes can have: load them one at a time");
+        throw FormatError(
+            32, "variables",
+            {"are ", file.size(), ", more than a file of ", file.bytes(), " bytes can have: load them one at a time"});
     }
     for (auto const& name : file.names()) checkpoint.add(name, file.load(name));
     return checkpoint;

@@ -24,7 +24,7 @@ namespace rowan::inline v0 {
 ROWAN_CALLED_FUNCTION ROWAN_RARE bool Checkpoint::has(std::string const& name) const { return entries_.contains(name); }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Checkpoint::check_new(std::string const& name) const {
-    if (has(name)) throw GraphError("the checkpoint has a variable \"" + name + "\" already");
+    if (has(name)) throw GraphError({"the checkpoint has a variable \"", name, "\" already"});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Checkpoint::insert(CheckpointEntry entry) {
@@ -36,7 +36,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void Checkpoint::insert(CheckpointEntry entry) 
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointEntry const& Checkpoint::entry(std::string const& name) const {
     auto const at = entries_.find(name);
-    if (at == entries_.end()) throw GraphError("the checkpoint has no variable \"" + name + "\"");
+    if (at == entries_.end()) throw GraphError({"the checkpoint has no variable \"", name, "\""});
     return at->second;
 }
 
@@ -63,7 +63,7 @@ private:
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void CheckpointHead::text(std::span<std::byte const> bytes) {
     if (!std::in_range<std::uint32_t>(bytes.size()))
-        throw FormatError(bytes_.size(), "descriptor", "has " + std::to_string(bytes.size()) + " bytes, 2^32 or more");
+        throw FormatError(bytes_.size(), "descriptor", {"has ", bytes.size(), " bytes, 2^32 or more"});
     number(static_cast<std::uint32_t>(bytes.size()));
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }

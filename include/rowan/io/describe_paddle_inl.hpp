@@ -46,12 +46,12 @@ ROWAN_FUNCTION ROWAN_RARE PaddleStream describe_paddle_stream(FileReader& in, bo
     stream.tensor = read_paddle_desc(in);
     if (stream.tensor.data_type >= 1000)
         throw FormatError(at, "the descriptor's data_type",
-                          "is " + std::to_string(stream.tensor.data_type) + ", which Paddle does not have");
+                          {"is ", stream.tensor.data_type, ", which Paddle does not have"});
     auto const& dims = stream.tensor.dims;
     if (selected_rows) check_paddle_rows(at, stream.tensor, stream.rows.size());
     check_paddle_lod(at, stream.tensor, stream.lod);
     auto const size = shape_size(dims, paddle_element_bytes(stream.tensor.data_type));
-    if (!size) throw FormatError(at, "the shape", "is " + shape_text(dims) + ", more than 2^63 - 1 bytes");
+    if (!size) throw FormatError(at, "the shape", {"is ", shape_text(dims), ", more than 2^63 - 1 bytes"});
     in.skip("the data", *size * paddle_element_bytes(stream.tensor.data_type));
     stream.bytes = in.position() - stream.offset;
     return stream;
@@ -84,7 +84,7 @@ ROWAN_FUNCTION ROWAN_RARE std::vector<PaddleStream> describe_paddle(std::string 
         throw;
     } catch (Error const& error) {
         throw FormatError(0, "the file",
-                          "holds no LoDTensors (" + wrong + ") and no SelectedRows (" + error.what() + ")");
+                          {"holds no LoDTensors (", wrong, ") and no SelectedRows (", error.what(), ")"});
     }
 }
 

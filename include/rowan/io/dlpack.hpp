@@ -115,26 +115,23 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     check_dlpack_type<T>();
     if constexpr (dlpack::versioned<M>) {
         if (m.version.major != 1) {
-            throw FormatError(
-                0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
+            throw FormatError(0, "the version of DLPack",
+                              {"is ", m.version.major, ".", m.version.minor, ", supported is 1"});
         }
     }
     auto const& t = m.dl_tensor;
     if (static_cast<int>(t.device.device_type) != dlpack::cpu)
-        throw Error("the tensor's device is " + std::to_string(static_cast<int>(t.device.device_type)) +
-                    ", expected 1, the CPU");
+        throw Error({"the tensor's device is ", static_cast<int>(t.device.device_type), ", expected 1, the CPU"});
     if (t.dtype.code != dlpack_code<T>() || std::size_t{t.dtype.bits} != 8 * sizeof(T) || t.dtype.lanes != 1) {
         throw TypeError("the tensor's element type", dlpack_type_text(t.dtype.code, t.dtype.bits, t.dtype.lanes),
                         dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
     }
     if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
-        throw ShapeError("ndim", std::to_string(t.ndim), "in [0, " + std::to_string(Tensor<T>::max_rank) + "]");
-    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", std::to_string(t.ndim) + " dims");
+        throw ShapeError("ndim", {t.ndim}, {"in [0, ", Tensor<T>::max_rank, "]"});
+    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", {t.ndim, " dims"});
     typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (t.shape[i] < 0)
-            throw ShapeError("shape[" + std::to_string(i) + "]", std::to_string(t.shape[i]), "at least 0");
+        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, {t.shape[i]}, "at least 0");
         shape[i] = static_cast<std::size_t>(t.shape[i]);
     }
     if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)
@@ -147,8 +144,7 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
-                    std::string(dtype<T>::name));
+        throw Error({"data + byte_offset is not a multiple of ", alignof(T), ", the alignment of ", dtype<T>::name});
     return reinterpret_cast<T*>(data);
 }
 

@@ -23,24 +23,23 @@ ROWAN_FUNCTION GgufReader::GgufReader(Cpu e, std::string path) : exec(e), file(s
 
 ROWAN_FUNCTION GgufHeader::Record const& GgufReader::record(std::string_view name) const {
     auto const* const r = header.find(name);
-    if (r == nullptr) throw Error(file.path() + " has no tensor \"" + std::string(name) + "\"");
+    if (r == nullptr) throw Error({file.path(), " has no tensor \"", name, "\""});
     return *r;
 }
 
 ROWAN_FUNCTION GgufHeader::Pair const& GgufReader::pair(std::string_view key, char const* expected,
-                                                                   bool (*is)(GgufKind)) const {
+                                                        bool (*is)(GgufKind)) const {
     auto const* const p = header.find_pair(key);
-    if (p == nullptr) throw Error(file.path() + " has no key \"" + std::string(key) + "\"");
-    if (!is(p->kind)) throw TypeError(file.path() + ": " + std::string(key), std::string(kind_text(p->kind)), expected);
+    if (p == nullptr) throw Error({file.path(), " has no key \"", key, "\""});
+    if (!is(p->kind)) throw TypeError({file.path(), ": ", key}, kind_text(p->kind), expected);
     return *p;
 }
 
 ROWAN_FUNCTION void GgufReader::check_type(GgufHeader::Record const& r, std::string_view wanted,
-                                                      std::string_view other) const {
+                                           std::string_view other) const {
     auto const type = gguf_types[r.type].name;
     if (type == wanted || type == other) return;
-    throw TypeError(file.path() + ": " + std::string(header.view(r.name)), std::string(type),
-                    std::string(wanted) + (other.empty() ? "" : " or ") + std::string(other));
+    throw TypeError({file.path(), ": ", header.view(r.name)}, type, {wanted, (other.empty() ? "" : " or "), other});
 }
 
 ROWAN_FUNCTION Tensor<float>::shape_type GgufReader::shape(GgufHeader::Record const& r) const {
@@ -93,7 +92,7 @@ ROWAN_FUNCTION std::int64_t GgufReader::integer(std::string_view key) const {
             break;
     }
     if (p.bits > std::numeric_limits<std::int64_t>::max())
-        throw ValueError(file.path() + ": " + std::string(key), p.bits, "at most 2^63 - 1");
+        throw ValueError({file.path(), ": ", key}, p.bits, "at most 2^63 - 1");
     return static_cast<std::int64_t>(p.bits);
 }
 

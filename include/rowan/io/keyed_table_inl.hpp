@@ -8,7 +8,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_key_rank(std::string const& name, std::size_t rank) {
-    if (rank != 1) throw ShapeError(name, "of rank " + std::to_string(rank), "rank 1");
+    if (rank != 1) throw ShapeError(name, {"of rank ", rank}, "rank 1");
 }
 
 ROWAN_CALLED_FUNCTION LoDTensor<std::uint8_t> KeyVariable<std::string>::of(std::vector<std::string> const& keys) {
@@ -24,8 +24,7 @@ ROWAN_CALLED_FUNCTION LoDTensor<std::uint8_t> KeyVariable<std::string>::of(std::
 ROWAN_CALLED_FUNCTION std::vector<std::string> KeyVariable<std::string>::keys(std::string const& name,
                                                                               LoDTensor<std::uint8_t> const& bytes) {
     check_key_rank(name, bytes.value().shape().size());
-    if (bytes.lod().levels() != 1)
-        throw ShapeError(name, std::to_string(bytes.lod().levels()) + " levels of sequences", "1");
+    if (bytes.lod().levels() != 1) throw ShapeError(name, {bytes.lod().levels(), " levels of sequences"}, "1");
     std::vector<std::string> keys;
     auto const at = bytes.lod()[0];
     for (std::size_t i = 0; i + 1 < at.size(); ++i) {
@@ -46,7 +45,7 @@ ROWAN_CALLED_FUNCTION Tensor<std::int64_t> use_variable(std::vector<KeyUses> con
 
 ROWAN_CALLED_FUNCTION std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers) {
     auto const& shape = numbers.shape();
-    if (shape.size() != 2 || shape[1] != 2) throw ShapeError(name + ".shape()", shape_text(shape), "[n, 2]");
+    if (shape.size() != 2 || shape[1] != 2) throw ShapeError({name, ".shape()"}, shape_text(shape), "[n, 2]");
     std::vector<KeyUses> uses(shape[0]);
     for (std::size_t i = 0; i < uses.size(); ++i) uses[i] = {numbers.row(i)[0], numbers.row(i)[1]};
     return uses;

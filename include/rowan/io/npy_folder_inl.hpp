@@ -80,7 +80,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
         struct stat about {};
         bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
         if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
-            throw FormatError(0, path_ + "/" + name, "is not a .npy file");
+            throw FormatError(0, {path_, "/", name}, "is not a .npy file");
         names_.push_back(name.substr(0, name.size() - 4));
     }
     if (errno != 0) detail::throw_io("read", path_);
@@ -88,7 +88,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyFolder::NpyFolder(std::string path)
 }
 
 ROWAN_FUNCTION ROWAN_RARE std::string NpyFolder::file(std::string const& name) const {
-    if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
+    if (!std::ranges::binary_search(names_, name)) throw Error({path_, " has no tensor \"", name, "\""});
     return path_ + "/" + name + ".npy";
 }
 

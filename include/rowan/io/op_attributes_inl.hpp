@@ -16,8 +16,7 @@ ROWAN_FUNCTION ROWAN_RARE Attribute const* find_attribute(std::span<Attribute co
 }
 
 ROWAN_FUNCTION ROWAN_RARE void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
-    throw GraphError(
-        std::string("operator ").append(op.type).append(": its attribute ").append(name).append(" ").append(what));
+    throw GraphError({"operator ", op.type, ": its attribute ", name, " ", what});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void check_attributes(OpDesc const& op, std::span<std::string_view const> known) {

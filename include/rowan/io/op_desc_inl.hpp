@@ -34,8 +34,7 @@ void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t
             repeated = sorted[i];
     }
     if (repeated == nullptr) return;
-    throw FormatError(offset, path + "[" + std::to_string(repeated - list.data()) + "]",
-                      "repeats the name \"" + repeated->*name + "\"");
+    throw FormatError(offset, {path, "[", repeated - list.data(), "]"}, {"repeats the name \"", repeated->*name, "\""});
 }
 
 template <>

@@ -38,7 +38,7 @@ RowShape given_shape(std::string const& what, StoredType const& type, RowStoreOp
 
 template <class T>
 RowStore<T> open_elements(ElementsInFile elements, std::string const& what, RowStoreOptions const& options) {
-    if (elements.type.dims.empty()) throw ShapeError(what + " rank", "0", "at least 1");
+    if (elements.type.dims.empty()) throw ShapeError({what, " rank"}, "0", "at least 1");
     if (!options.format && options.width != 0)
         throw ValueError("options.width", options.width, "0, without options.format");
     auto const [format, width] =

@@ -56,7 +56,7 @@ ROWAN_FUNCTION ROWAN_RARE ElementsInFile find_elements(std::string const& path, 
     };
     if (begin == CheckpointHeader::rowan) return checkpoint_elements(CheckpointFile(path), name);
     if (begins_with(npy_magic)) {
-        if (!name.empty()) throw Error(path + " has one array, without a name");
+        if (!name.empty()) throw Error({path, " has one array, without a name"});
         return npy_elements(std::move(file));
     }
     if (begins_with("GGUF")) {
@@ -75,16 +75,16 @@ ROWAN_FUNCTION ROWAN_RARE ElementsInFile find_elements(std::string const& path, 
 ROWAN_FUNCTION ROWAN_RARE RowShape given_shape(std::string const& what, StoredType const& type,
                                                RowStoreOptions const& options) {
     if (!type.is<std::uint8_t>())
-        throw TypeError(what, std::string("elements of ").append(type.name), "bytes, since options.format is given");
+        throw TypeError(what, {"elements of ", type.name}, "bytes, since options.format is given");
     RowFormat const format = *options.format;
     if (format == RowFormat::elements) throw ValueError("options.format", 0, "a format of bytes");
     std::size_t const bytes = row_elements(what, type.dims);
     try {
         std::size_t const width = options.width == 0 ? row_width(format, bytes) : options.width;
         if (row_bytes(format, width) == bytes) return {format, width};
-        throw ShapeError("bytes of a row", std::to_string(bytes), std::to_string(row_bytes(format, width)));
+        throw ShapeError("bytes of a row", {bytes}, {row_bytes(format, width)});
     } catch (ShapeError const& e) {
-        throw ShapeError(what + ": " + e.field(), e.actual(), e.expected());
+        throw ShapeError({what, ": ", e.field()}, e.actual(), e.expected());
     }
 }
 

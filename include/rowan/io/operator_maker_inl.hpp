@@ -35,7 +35,7 @@ ROWAN_FUNCTION ROWAN_RARE Operator* make_with(OperatorChoices const& choices, Op
 ROWAN_FUNCTION ROWAN_RARE void no_kernel_for(OpDesc const& op, std::vector<Variable*> const& inputs) {
     std::string kinds(inputs.empty() ? "missing" : "");
     for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
-    throw TypeError(std::string("the input of operator ").append(op.type), kinds,
+    throw TypeError({"the input of operator ", op.type}, kinds,
                     "types among the template arguments, such as dtypes<float>");
 }
 

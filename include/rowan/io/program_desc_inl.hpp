@@ -32,9 +32,7 @@ struct message_rules<ProgramDesc> : NoRules {
             std::string const at = path + ".blocks[" + std::to_string(b) + "]";
             auto const expect = [&](std::string const& field, std::int64_t value, std::int64_t low, std::int64_t end) {
                 if (value >= low && value < end) return;
-                throw FormatError(offset, at + field,
-                                  "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
-                                      std::to_string(end) + ")");
+                throw FormatError(offset, {at, field}, {"is ", value, ", which is not in [", low, ", ", end, ")"});
             };
             auto const self = static_cast<std::int64_t>(b);
             expect(".idx", block.idx, self, self + 1);
@@ -42,9 +40,9 @@ struct message_rules<ProgramDesc> : NoRules {
             expect(".forward_block_idx", block.forward_block_idx, -1, count);
             if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
             if (depth[b] > ProgramDesc::max_depth) {
-                throw FormatError(offset, at,
-                                  "is in " + std::to_string(depth[b] - 1) + " enclosing blocks, expected fewer than " +
-                                      std::to_string(ProgramDesc::max_depth));
+                throw FormatError(
+                    offset, at,
+                    {"is in ", depth[b] - 1, " enclosing blocks, expected fewer than ", ProgramDesc::max_depth});
             }
             message_rules<BlockDesc>::whole(block, offset, at);
             for (std::size_t i = 0; i < block.ops.size(); ++i) {

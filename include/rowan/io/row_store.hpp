@@ -32,7 +32,7 @@ inline std::size_t row_elements(std::string const& what, std::vector<std::int64_
     std::size_t n = 1;
     for (std::size_t i = 1; i < dims.size(); ++i) {
         if (__builtin_mul_overflow(n, static_cast<std::size_t>(dims[i]), &n) || n > std::size_t{1} << 62)
-            throw ShapeError(what + ".shape()", shape_text(dims), "rows of at most 2^62 elements");
+            throw ShapeError({what, ".shape()"}, shape_text(dims), "rows of at most 2^62 elements");
     }
     return n;
 }
@@ -42,8 +42,7 @@ template <class T>
 RowShape expected_rows(std::string const& what, StoredType const& type) {
     auto const shape = row_shape<T>(type, type.dims.empty() ? 0 : row_elements(what, type.dims));
     if (!shape)
-        throw TypeError(what, std::string("Tensor<").append(type.name).append(">"),
-                        std::string("a table whose rows can be read as ").append(dtype<T>::name));
+        throw TypeError(what, {"Tensor<", type.name, ">"}, {"a table whose rows can be read as ", dtype<T>::name});
     return *shape;
 }
 

@@ -26,8 +26,7 @@ std::function<Value(CheckpointFile const&, std::string const&)> row_stores(std::
                                                                            RowStoreOptions const& options = {}) {
     return [names = std::move(names), options](CheckpointFile const& file, std::string const& name) {
         for (std::string const& one : names) {
-            if (!file.has(one))
-                throw GraphError(file.path() + " has no variable \"" + one + "\", a name of row_stores");
+            if (!file.has(one)) throw GraphError({file.path(), " has no variable \"", one, "\", a name of row_stores"});
         }
         Value value;
         auto const opens = [&] {

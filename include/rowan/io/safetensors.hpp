@@ -96,7 +96,7 @@ P load_safetensors(std::string const& path) {
     for (auto const& name : names) {
         auto const type = file.entry(name).dtype;
         if (!detail::with_safetensors_type(type, [](auto) {}))
-            throw TypeError(path + ": " + name, type, "one of rowan's: SafetensorsFile reads it as bytes");
+            throw TypeError({path, ": ", name}, type, "one of rowan's: SafetensorsFile reads it as bytes");
     }
     P parameters;
     for (auto const& name : names) {

@@ -138,7 +138,7 @@ public:
     Tensor<T> gather(std::string_view name, Ids<> ids) const {
         auto const& r = state_->record(name);
         auto const dims = shape<T>(r);
-        if (dims.empty()) throw ShapeError(std::string(name) + " rank", "0", "at least 1");
+        if (dims.empty()) throw ShapeError({name, " rank"}, "0", "at least 1");
         detail::check_ids(state_->exec, "ids", ids, static_cast<std::int64_t>(dims[0]));
         auto shape = ids.shape();
         shape.insert(shape.end(), dims.begin() + 1, dims.end());

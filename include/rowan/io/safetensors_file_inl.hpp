@@ -15,8 +15,7 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION SafetensorsReader::SafetensorsReader(Cpu e, std::string path)
-    : exec(e), file(std::move(path)) {
+ROWAN_FUNCTION SafetensorsReader::SafetensorsReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
     static_cast<void>(thread_count(exec));
     FileReader in(file);
     header = read_safetensors_header(in);
@@ -24,7 +23,7 @@ ROWAN_FUNCTION SafetensorsReader::SafetensorsReader(Cpu e, std::string path)
 
 ROWAN_FUNCTION SafetensorsHeader::Record const& SafetensorsReader::record(std::string_view name) const {
     auto const* const r = header.find(name);
-    if (r == nullptr) throw Error(file.path() + " has no tensor \"" + std::string(name) + "\"");
+    if (r == nullptr) throw Error({file.path(), " has no tensor \"", name, "\""});
     return *r;
 }
 
@@ -34,36 +33,33 @@ ROWAN_FUNCTION SafetensorsEntry SafetensorsReader::entry(SafetensorsHeader::Reco
 }
 
 ROWAN_FUNCTION Tensor<float>::shape_type SafetensorsReader::shape(SafetensorsHeader::Record const& r,
-                                                                             std::string_view wanted,
-                                                                             std::size_t bytes) const {
+                                                                  std::string_view wanted, std::size_t bytes) const {
     auto dims = header.shape(r);
     auto const type = safetensors_types[r.type].name;
     if (type != wanted || (bytes != 0 && (dims.empty() || !std::cmp_equal(dims.back(), bytes)))) {
         auto const own = bytes == 0 ? "" : " [..., " + std::to_string(bytes) + "]";
-        throw TypeError(file.path() + ": " + std::string(header.name(r)),
-                        std::string(type) + (bytes == 0 ? "" : " " + shape_text(dims)), std::string(wanted) + own);
+        throw TypeError({file.path(), ": ", header.name(r)}, {type, (bytes == 0 ? "" : " " + shape_text(dims))},
+                        {wanted, own});
     }
     if (bytes != 0) dims.pop_back();
     if (dims.size() > max_tensor_rank) {
-        throw FormatError(8 + r.name.at, std::string(header.name(r)),
-                          "has " + std::to_string(dims.size()) + " dims, more than " + std::to_string(max_tensor_rank));
+        throw FormatError(8 + r.name.at, header.name(r), {"has ", dims.size(), " dims, more than ", max_tensor_rank});
     }
     return {dims.begin(), dims.end()};
 }
 
 ROWAN_FUNCTION void SafetensorsReader::read(SafetensorsHeader::Record const& r, std::uint64_t begin,
-                                                       std::span<std::byte> to) const {
+                                            std::span<std::byte> to) const {
     read_parts(exec, file, offset(r) + begin, to);
     if (safetensors_types[r.type].name != "BOOL") return;
     auto const bad = std::ranges::find_if(to, [](std::byte b) { return b > std::byte{1}; });
     if (bad == to.end()) return;
-    throw FormatError(
-        offset(r) + begin + static_cast<std::uint64_t>(bad - to.begin()), std::string(header.name(r)),
-        "has the truth value " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
+    throw FormatError(offset(r) + begin + static_cast<std::uint64_t>(bad - to.begin()), header.name(r),
+                      {"has the truth value ", std::to_integer<int>(*bad), ", which is neither 0 nor 1"});
 }
 
 ROWAN_FUNCTION void SafetensorsReader::read_rows(SafetensorsHeader::Record const& r, Ids<> const& ids,
-                                                            std::size_t bytes, std::byte* to) const {
+                                                 std::size_t bytes, std::byte* to) const {
     if (bytes == 0) return;
     Buffer<std::size_t> order(ids.size()), firsts;  // positions in ids, by row; those where a row occurs first
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -145,7 +145,7 @@ public:
     Tensor<S>& state(std::string const& name) {
         std::size_t part = 1;
         while (part < parts().size() && parts()[part].name != name) ++part;
-        if (part == parts().size()) throw Error(path() + " has no state \"" + name + "\"");
+        if (part == parts().size()) throw Error({path(), " has no state \"", name, "\""});
         check_element<S>(("the state \"" + name + "\"").c_str(), parts()[part]);
         auto& tensor = states_[part - 1];
         if (tensor == nullptr) tensor = std::make_shared<Tensor<S>>(borrow<S>(part));

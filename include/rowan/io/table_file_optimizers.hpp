@@ -19,7 +19,7 @@ namespace detail {
 template <class T, class Files, class Rows, class Step>
 void change_and(Cpu exec, TableFile<T, Files>& table, Rows const& rows, Step const& step) {
     if (!table.holds(table.rows()))
-        throw Error("rows() of " + table.path() + " is another tensor than that of the file");
+        throw Error({"rows() of ", table.path(), " is another tensor than that of the file"});
     {
         OnlyChecking const checking(true);
         step();
@@ -34,7 +34,7 @@ template <class M, class T, class Files>
 Tensor<M>& moment_of(TableFile<T, Files>& table) {
     auto& moment = table.template state<M>("moment");
     if (!table.holds(moment))
-        throw Error("the state \"moment\" of " + table.path() + " is another tensor than that of the file");
+        throw Error({"the state \"moment\" of ", table.path(), " is another tensor than that of the file"});
     return moment;
 }
 
@@ -59,7 +59,7 @@ struct moment_type<void, T> {
 template <class T, class Files, class G, class Rule, class... S>
 void update_rows(Cpu exec, TableFile<T, Files>& table, SelectedRows<G> const& grad, Rule const& rule,
                  Tensor<S>&... state) {
-    if (!(table.holds(state) && ...)) throw Error("a state is not one of " + table.path() + ": table.state<S>(name)");
+    if (!(table.holds(state) && ...)) throw Error({"a state is not one of ", table.path(), ": table.state<S>(name)"});
     detail::change_and(exec, table, grad.rows(), [&] { update_rows(exec, grad, rule, table.rows(), state...); });
 }
 

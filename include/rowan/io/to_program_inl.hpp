@@ -31,8 +31,7 @@ public:
 
     ProgramDesc write(std::span<Variable* const> outputs) {
         for (Variable const* v : outputs) {
-            if (v->writers().empty())
-                throw GraphError(std::string("the output \"").append(v->name()).append("\" is written by no operator"));
+            if (v->writers().empty()) throw GraphError({"the output \"", v->name(), "\" is written by no operator"});
         }
         auto const order = trace(outputs);
         for (auto& [v, name] : names_of(order)) {
@@ -72,9 +71,8 @@ private:
             declare(0, *v);
             if (v->role() == Role::parameter) continue;
             if (v->role() != Role::data && v->role() != Role::seed)
-                throw GraphError(std::string("the variable \"")
-                                     .append(name(*v))
-                                     .append("\" is neither data nor a parameter, and no operator writes it"));
+                throw GraphError(
+                    {"the variable \"", name(*v), "\" is neither data nor a parameter, and no operator writes it"});
             program_.blocks[0].ops.push_back(
                 {.outputs = {{"out", {name(*v)}}}, .type = v->role() == Role::data ? "feed" : "seed"});
         }
@@ -110,9 +108,8 @@ private:
         if (family == OpFamily::array && op.kernel->inputs.empty()) return slots(a.get<VarSpec>());
         if (family != OpFamily::none) return {};
         if (is_reserved(op.kernel->name))
-            throw GraphError(std::string("an operator of your own has the name \"")
-                                 .append(op.kernel->name)
-                                 .append("\", which means one of rowan's in a program: rename it"));
+            throw GraphError({"an operator of your own has the name \"", op.kernel->name,
+                              "\", which means one of rowan's in a program: rename it"});
         auto const found = std::ranges::find(ops_, op.kernel->name, &ProgramOp::name);
         if (found == ops_.end()) {
             std::vector<std::string_view> names;
@@ -120,9 +117,8 @@ private:
             there_is_no_operator_of_that_name(op.kernel->name, names);
         }
         if (!found->is(*op.kernel))
-            throw GraphError(std::string("the registry has another operator with the name \"")
-                                 .append(op.kernel->name)
-                                 .append("\" than the net: rename yours"));
+            throw GraphError({"the registry has another operator with the name \"", op.kernel->name,
+                              "\" than the net: rename yours"});
         return found->describe(a);
     }
 

@@ -72,8 +72,7 @@ ROWAN_FUNCTION ROWAN_RARE VarSpec spec_of(VarDesc const& desc) {
                                      : desc.selected_rows_desc ? &*desc.selected_rows_desc
                                      : desc.tensor_array_desc  ? &desc.tensor_array_desc->tensor
                                                                : nullptr;
-    if (tensor == nullptr)
-        throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
+    if (tensor == nullptr) throw GraphError({"the variable \"", desc.name, "\" has no description of its value"});
     VarSpec spec{.type = desc.type, .dtype = tensor->data_type, .dims = {}, .lod_level = 0};
     for (std::int64_t const dim : tensor->dims) spec.dims.push_back(dim);
     if (desc.lod_desc) spec.lod_level = static_cast<std::size_t>(desc.lod_desc->lod_level);

@@ -47,13 +47,11 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError(std::string(field).append(".size()"), std::to_string(states.size()),
-                         "one for each layer and direction");
+        throw ShapeError({field, ".size()"}, {states.size()}, "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());
         if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
-            throw ShapeError(std::string(field).append(" width"), std::to_string(width),
-                             std::to_string(options.size).append(", the size"));
+            throw ShapeError({field, " width"}, {width}, std::to_string(options.size).append(", the size"));
     }
 }
 

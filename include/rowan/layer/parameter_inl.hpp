@@ -25,7 +25,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_known(Dims const& dims) {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_name(std::string const& name) {
     if (name.find('@') != std::string::npos)
-        throw GraphError(std::string("the parameter \"").append(name).append("\": names with @ are those of states"));
+        throw GraphError({"the parameter \"", name, "\": names with @ are those of states"});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::string parameter_name(std::string const& layer, char const* slot) {

@@ -24,28 +24,27 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
+    throw TypeError({field, " dtype"}, detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
+    throw ShapeError({field, " rank"}, {actual}, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
+    throw ShapeError(field, {actual}, {expected});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
                                                std::int64_t expected) {
-    throw ShapeError(std::string(field) + ".shape(" + std::to_string(i) + ")", std::to_string(actual),
-                     std::to_string(expected));
+    throw ShapeError({field, ".shape(", i, ")"}, {actual}, {expected});
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, std::to_string(actual), std::string("at most ").append(std::to_string(most)));
+    throw ShapeError(field, {actual}, {"at most ", most});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
@@ -55,12 +54,12 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
+    throw ShapeError({field, ".lod().levels()"}, {actual}, "at least 1");
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), std::to_string(expected));
+    throw ShapeError({field, ".lod().levels()"}, {actual}, {expected});
 }
 
 /// Throws an IndexError.

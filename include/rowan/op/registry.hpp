@@ -234,13 +234,8 @@ struct operator_list : std::type_identity<Op>... {};
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name,
                                                            std::span<std::string_view const> names) {
-    throw GraphError(std::string("there is no operator \"")
-                         .append(name)
-                         .append("\"")
-                         .append(near_text(name, names))
-                         .append(" among the ")
-                         .append(std::to_string(names.size()))
-                         .append(" of this registry"));
+    throw GraphError({"there is no operator \"", name, "\"", near_text(name, names), " among the ", names.size(),
+                      " of this registry"});
 }
 
 }  // namespace detail

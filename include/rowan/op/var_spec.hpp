@@ -34,8 +34,8 @@ public:
     /// Appends a dim.
     /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
-        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
-        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        if (rank_ == max_rank) throw ShapeError("rank", "more", {"at most ", max_rank});
+        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, {dim}, "a count or UNK");
         dims_[rank_++] = dim;
     }
 

@@ -13,7 +13,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_same_levels(Lod const& lod, std::size_t levels) {
     if (!lod.empty() && levels != lod.levels())
-        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
+        throw ShapeError("lengths", {levels, " levels"}, {lod.levels(), " levels"});
 }
 
 ROWAN_FUNCTION Lod with_more_lengths(Lod const& lod, std::span<Ids<> const> more) {

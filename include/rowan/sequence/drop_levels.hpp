@@ -15,8 +15,9 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, std::to_string(static_cast<std::int64_t>(given)),  // a negative number was converted
-                     "in [0, " + std::to_string(levels) + "], as x has " + std::to_string(levels) + " levels");
+    throw ShapeError(field, {static_cast<std::int64_t>(given)},
+                     {// a negative number was converted
+                      "in [0, ", levels, "], as x has ", levels, " levels"});
 }
 
 /// The number of levels to drop; all by default.

@@ -13,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_list(std::string const& field, Ids<> const& list) {
-    if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
+    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, {list.shape().size()}, "1");
 }
 
 ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
@@ -24,7 +24,7 @@ ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, s
 ROWAN_CALLED_FUNCTION void check_level_count(std::size_t levels) {
     if (levels > Lod::max_levels) {
         throw LodError(Lod::max_levels, 0, static_cast<std::int64_t>(levels),
-                       "levels are more than " + std::to_string(Lod::max_levels));
+                       {"levels are more than ", Lod::max_levels});
     }
 }
 
@@ -171,14 +171,14 @@ ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
 ROWAN_CALLED_FUNCTION void Lod::check_rows(std::size_t rows) const {
     if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
     throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
-                   "is not " + std::to_string(rows) + ", the number of rows");
+                   {"is not ", rows, ", the number of rows"});
 }
 
 ROWAN_CALLED_FUNCTION void Lod::check(std::size_t level, std::span<std::int64_t const> offsets) {
     if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
     for (std::size_t i = 1; i < offsets.size(); ++i) {
         if (offsets[i] >= offsets[i - 1]) continue;
-        throw LodError(level, i, offsets[i], "is less than the offset before it, " + std::to_string(offsets[i - 1]));
+        throw LodError(level, i, offsets[i], {"is less than the offset before it, ", offsets[i - 1]});
     }
 }
 
@@ -186,7 +186,7 @@ ROWAN_CALLED_FUNCTION void Lod::check_end(std::size_t level, std::span<std::int6
                                           std::size_t sequences) {
     if (static_cast<std::size_t>(offsets.back()) == sequences) return;
     throw LodError(level, offsets.size() - 1, offsets.back(),
-                   "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
+                   {"is not ", sequences, ", the number of sequences of the next level"});
 }
 
 }  // namespace rowan::inline v0

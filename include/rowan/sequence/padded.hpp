@@ -52,12 +52,11 @@ template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
     if (lengths.size() != shape.size() - 1)
-        throw ShapeError("lengths.size()", std::to_string(lengths.size()),
-                         std::to_string(shape.size() - 1) + ", the number of levels");
+        throw ShapeError("lengths.size()", {lengths.size()}, {shape.size() - 1, ", the number of levels"});
     for (std::size_t l = 0; l < lengths.size(); ++l) {
         if (std::cmp_less(lengths[l], shape[l + 1]))
-            throw ShapeError("lengths[" + std::to_string(l) + "]", std::to_string(lengths[l]),
-                             "at least " + std::to_string(shape[l + 1]) + ", the longest sequence of the level");
+            throw ShapeError({"lengths[", l, "]"}, {lengths[l]},
+                             {"at least ", shape[l + 1], ", the longest sequence of the level"});
         shape[l + 1] = static_cast<std::size_t>(lengths[l]);
     }
 }
@@ -159,17 +158,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
-    if (dims.size() < levels + 1)
-        throw ShapeError("padded rank", std::to_string(dims.size()), "at least " + std::to_string(levels + 1));
+    if (dims.size() < levels + 1) throw ShapeError("padded rank", {dims.size()}, {"at least ", levels + 1});
     detail::check_height("padded", padded, static_cast<std::int64_t>(lod.sequences(0)));
     for (std::size_t l = 0; l < levels; ++l) {
         auto const offsets = lod[l];
         for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             if (n <= dims[l + 1]) continue;
-            throw ShapeError("padded.shape(" + std::to_string(l + 1) + ")", std::to_string(dims[l + 1]),
-                             "at least " + std::to_string(n) + ", the length of sequence " + std::to_string(s) +
-                                 " of level " + std::to_string(l));
+            throw ShapeError({"padded.shape(", l + 1, ")"}, {dims[l + 1]},
+                             {"at least ", n, ", the length of sequence ", s, " of level ", l});
         }
     }
     typename Tensor<T, D>::shape_type shape{static_cast<std::size_t>(lod.rows())};

@@ -10,27 +10,25 @@ namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION ConcatPlan plan_concat(std::string const& field, std::string const& member, std::span<Lod const> lods,
                                       std::optional<std::size_t> level) {
-    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    if (lods.empty()) throw ShapeError({field, ".size()"}, "0", "at least 1");
     auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
     check_levels(name(0), lods[0]);
     std::string const like = ", as in " + field + "[0]";
     std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
     lods[0].check_level(at);
     for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels)
-            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, {lods[j].levels()}, {levels, like});
         for (std::size_t l = 0; l <= at; ++l) {
             auto const offsets = lods[j][l];
             auto const want = lods[0][l];
             std::string const number = std::to_string(l);
             if (offsets.size() != want.size())
-                throw ShapeError(name(j) + ".sequences(" + number + ")", std::to_string(offsets.size() - 1),
-                                 std::to_string(want.size() - 1) + like);
+                throw ShapeError({name(j), ".sequences(", number, ")"}, {offsets.size() - 1}, {want.size() - 1, like});
             if (l == at) continue;
             auto const differs = std::ranges::mismatch(offsets, want);
             if (differs.in1 == offsets.end()) continue;
-            throw ShapeError(name(j) + "[" + number + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
-                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+            throw ShapeError({name(j), "[", number, "][", differs.in1 - offsets.begin(), "]"}, {*differs.in1},
+                             {*differs.in2, like});
         }
     }
     ConcatPlan plan;

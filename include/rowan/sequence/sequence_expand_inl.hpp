@@ -16,9 +16,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_
         std::int64_t const one = at[i + 1] - at[i];
         std::int64_t const k = times[i + 1] - times[i];
         if (one != 0 && k > (limit - result.back()) / one) {
-            throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                             "at most 2^60 in all");
+            throw ShapeError({"x[", i, "] expanded"}, {one, " rows or sequences ", k, " times"}, "at most 2^60 in all");
         }
         result.push_back(result.back() + k * one);
     }
@@ -33,7 +31,7 @@ ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::s
         text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
         text.append(std::to_string(rows)).append(" rows: use drop_levels");
     }
-    throw ShapeError("x.size()", std::to_string(size), text);
+    throw ShapeError("x.size()", {size}, text);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -22,7 +22,7 @@ ROWAN_CALLED_FUNCTION HostSteps::HostSteps(Lod of, std::size_t of_level) : lod(s
     offsets = lod[level];
     std::size_t const n = offsets.size() - 1;
     if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw ShapeError("sequences", std::to_string(n), "at most 2^31 - 1");
+        throw ShapeError("sequences", {n}, "at most 2^31 - 1");
     }
     std::int64_t most = 0;
     for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets[s + 1] - offsets[s]);
@@ -57,8 +57,7 @@ ROWAN_CALLED_FUNCTION Buffer<std::int32_t> HostSteps::in_order(Cpu exec, Ids<> c
     Buffer<std::int32_t> checked(offsets.size() - 1);
     check_list("order", of_caller);
     if (of_caller.size() != checked.size()) {
-        throw ShapeError("order.size()", std::to_string(of_caller.size()),
-                         std::to_string(checked.size()) + ", the number of sequences");
+        throw ShapeError("order.size()", {of_caller.size()}, {checked.size(), ", the number of sequences"});
     }
     check_ids(exec, "order", of_caller, static_cast<std::int64_t>(checked.size()));
     std::vector<bool> seen(checked.size());

@@ -18,8 +18,7 @@ template <class T, class D>
 void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
     SelectedRows<T, D>::check_value(a.value(), a.rows().size());
     SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    if (a.height() != b.height()) throw ShapeError("b.height()", {b.height()}, {a.height()});
     check_trailing("b.value()", b.value(), a.value().shape());
 }
 

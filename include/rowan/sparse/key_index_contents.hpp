@@ -33,7 +33,7 @@ inline void check_ascending(char const* field, std::span<std::int64_t const> row
                             std::int64_t height, std::size_t first = 0) {
     for (std::size_t i = 0; i < rows.size(); least = rows[i++] + 1) {
         if (rows[i] >= height) throw IndexError(field, first + i, rows[i], height);
-        if (rows[i] < least) throw IndexError(field, first + i, rows[i], "is less than " + std::to_string(least));
+        if (rows[i] < least) throw IndexError(field, first + i, rows[i], {"is less than ", least});
     }
 }
 

@@ -256,15 +256,15 @@ template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-        if (size != want) throw ShapeError(field, std::to_string(size), std::to_string(want));
+        if (size != want) throw ShapeError(field, {size}, {want});
     };
     same_size("rows.size()", c.rows.size(), c.keys.size());
     if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
-        throw ShapeError("keys.size()", std::to_string(c.keys.size()), "at most " + std::to_string(options_.capacity));
+        throw ShapeError("keys.size()", {c.keys.size()}, {"at most ", options_.capacity});
     std::int64_t const least = options_.default_row;
-    if (c.height < least) throw ValueError("height", c.height, std::to_string(least) + " or more");
+    if (c.height < least) throw ValueError("height", c.height, {least, " or more"});
     detail::check_ascending("rows", c.rows, least, c.height);
     for (std::size_t i = 0; i < c.sightings.size(); ++i) {
         if (c.sightings[i].count < 1) throw IndexError("sightings", i, c.sightings[i].count, "is not positive");
@@ -276,7 +276,7 @@ void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     map.fill(c.keys, c.rows, c.height);
     Keys<Key> const waiting = c.seen;
     map.find_each(waiting, 0, waiting.size(), [](std::size_t i, std::int64_t row) {
-        if (row >= 0) throw IndexError("seen", i, "is also the key of row " + std::to_string(row));
+        if (row >= 0) throw IndexError("seen", i, {"is also the key of row ", row});
     });
     detail::KeySightings<Key> seen(hash_seed);
     seen.fill(c.seen, c.sightings);
@@ -300,9 +300,7 @@ void KeyIndex<Key>::Rows::check_lengths(Keys<Key> const& keys) {
     if constexpr (std::same_as<Key, std::string>) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].size() > longest_key)
-                throw IndexError(
-                    "keys", i,
-                    "has " + std::to_string(keys[i].size()) + " bytes, the most are " + std::to_string(longest_key));
+                throw IndexError("keys", i, {"has ", keys[i].size(), " bytes, the most are ", longest_key});
         }
     }
 }
@@ -314,7 +312,7 @@ void KeyIndex<Key>::Rows::check_used(std::int64_t row) const {
 
 template <key_type Key>
 void KeyIndex<Key>::Rows::check_recorded(char const* function, KeyIndexOptions const& options) {
-    if (!options.record_uses) throw Error(std::string(function) + ": the options of the index do not record uses");
+    if (!options.record_uses) throw Error({function, ": the options of the index do not record uses"});
 }
 
 namespace detail {

@@ -25,7 +25,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
     auto const& shape = out_grad.shape();
     if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
         throw ShapeError("out_grad.shape()", shape_text(shape),
-                         "to begin with " + shape_text(ids) + ", the shape of ids");
+                         {"to begin with ", shape_text(ids), ", the shape of ids"});
     }
     if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }

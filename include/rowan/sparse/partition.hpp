@@ -48,12 +48,10 @@ struct Partition {
     /// errors   ShapeError if height is negative, block or ranks is below 1, or first is not in [0, ranks)
     /// cost     O(1)
     void check() const {
-        if (height < 0) throw ShapeError("partition.height", std::to_string(height), "at least 0");
-        if (block < 1) throw ShapeError("partition.block", std::to_string(block), "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", std::to_string(ranks), "at least 1");
-        if (first < 0 || first >= ranks)
-            throw ShapeError("partition.first", std::to_string(first),
-                             std::string("a rank in [0, ").append(std::to_string(ranks)).append(")"));
+        if (height < 0) throw ShapeError("partition.height", {height}, "at least 0");
+        if (block < 1) throw ShapeError("partition.block", {block}, "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", {ranks}, "at least 1");
+        if (first < 0 || first >= ranks) throw ShapeError("partition.first", {first}, {"a rank in [0, ", ranks, ")"});
     }
 
     bool operator==(Partition const&) const = default;

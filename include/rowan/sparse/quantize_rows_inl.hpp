@@ -39,7 +39,7 @@ ROWAN_CALLED_FUNCTION Tensor<std::uint8_t> encode_rows(Cpu exec, RowsToEncode co
     });
     if (bad != height)
         throw ValueError("row", bad.load(),
-                         "finite numbers with a finite scale in the format " + std::string(format_name(stored.format)));
+                         {"finite numbers with a finite scale in the format ", format_name(stored.format)});
     return rows;
 }
 

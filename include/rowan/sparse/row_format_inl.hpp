@@ -46,15 +46,15 @@ ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
     for (std::size_t i = 0; i < detail::row_layouts.size(); ++i) {
         if (detail::row_layouts[i].name == name) return static_cast<RowFormat>(i);
     }
-    throw TypeError("format", std::string(name), "the name of a RowFormat");
+    throw TypeError("format", name, "the name of a RowFormat");
 }
 
 ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
-        throw ShapeError("width", std::to_string(width), "a multiple of " + std::to_string(layout.block));
+        throw ShapeError("width", {width}, {"a multiple of ", layout.block});
     if (layout.bytes != 0 && width > (std::size_t{1} << 62) / layout.bytes)
-        throw ShapeError("width", std::to_string(width), "rows of at most 2^62 bytes");
+        throw ShapeError("width", {width}, "rows of at most 2^62 bytes");
     std::size_t const blocks = width / layout.block, rest = width % layout.block;
     // A part of a block of MX has its elements and the byte of its scale.
     std::size_t const part = rest == 0 ? 0 : layout.block == 32 ? rest + 1 : layout.bytes;
@@ -69,7 +69,7 @@ ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t by
         width = rest / layout.bytes * layout.block + (part == 0 ? 0 : part - 1);
     }
     if (layout.bytes == 0 || row_bytes(format, layout.whole_blocks ? width / 32 * 32 : width, element_size) != bytes)
-        throw ShapeError("bytes of a row", std::to_string(bytes), "a row of " + std::string(layout.name));
+        throw ShapeError("bytes of a row", {bytes}, {"a row of ", layout.name});
     return width;
 }
 

@@ -22,11 +22,10 @@ ROWAN_CALLED_FUNCTION void detail::check_row_bags(std::span<std::int64_t const> 
     auto const n = static_cast<std::int64_t>(size);
     for (std::size_t b = 0; b < bags.size(); ++b) {
         std::int64_t const least = b == 0 ? 0 : bags[b - 1], most = b == 0 ? 0 : n;
-        if (bags[b] < least) throw IndexError("bags", b, bags[b], "is less than " + std::to_string(least));
-        if (bags[b] > most) throw IndexError("bags", b, bags[b], "is more than " + std::to_string(most));
+        if (bags[b] < least) throw IndexError("bags", b, bags[b], {"is less than ", least});
+        if (bags[b] > most) throw IndexError("bags", b, bags[b], {"is more than ", most});
     }
-    if (bags.back() != n)
-        throw IndexError("bags", bags.size() - 1, bags.back(), "is not the end, " + std::to_string(n));
+    if (bags.back() != n) throw IndexError("bags", bags.size() - 1, bags.back(), {"is not the end, ", n});
 }
 
 ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span<std::int64_t const> bags,
@@ -39,13 +38,13 @@ ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, nullptr, rows.size());
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
     auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, bag_of.data(), bags.size() - 1);

@@ -13,7 +13,7 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION std::shared_ptr<RowSource const> rows_in_memory(std::size_t bytes,
                                                                       Tensor<std::uint8_t> const& rows) {
     if (rows.dimension() != 2 || rows.shape()[1] != bytes)
-        throw ShapeError("rows.shape()", shape_text(rows.shape()), "[height, " + std::to_string(bytes) + "]");
+        throw ShapeError("rows.shape()", shape_text(rows.shape()), {"[height, ", bytes, "]"});
     auto const shared = std::make_shared<Tensor<std::uint8_t> const>(rows.share());
     return rows_of_elements(height_of(rows), bytes, shared->data(), shared);
 }

@@ -92,8 +92,7 @@ rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M>
     if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
     check_rows("param", param);
     auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1)
-            throw ShapeError(std::string(name) + " rank", std::to_string(state.dimension()), "1: one number per row");
+        if (state.dimension() != 1) throw ShapeError({name, " rank"}, {state.dimension()}, "1: one number per row");
         check_height(name, state, height_of(param));
     };
     of_rows("mean_square", mean_square);
@@ -117,8 +116,8 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
     });
     for (std::size_t k = 0; any && k < n; ++k) {
         if (wrong(k))
-            throw ValueError("last_step[" + std::to_string(row_of(k)) + "]", last_step.data()[row_of(k)],
-                             "0 to " + std::to_string(step) + ", this step");
+            throw ValueError({"last_step[", row_of(k), "]"}, last_step.data()[row_of(k)],
+                             {"0 to ", step, ", this step"});
     }
 }
 

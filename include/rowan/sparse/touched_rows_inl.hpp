@@ -27,8 +27,7 @@ ROWAN_FUNCTION TouchedRows& TouchedRows::operator=(TouchedRows&& other) noexcept
 }
 
 ROWAN_CALLED_FUNCTION void TouchedRows::grow(Height height) {
-    if (height < height_)
-        throw ShapeError("height", std::to_string(std::int64_t{height}), "at least " + std::to_string(height_));
+    if (height < height_) throw ShapeError("height", {std::int64_t{height}}, {"at least ", height_});
     bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
     height_ = height;
 }

@@ -22,7 +22,7 @@ namespace rowan::inline v0::detail {
 /// errors   CudaError with the name of the status
 inline void check_cublas(cublasStatus_t status, char const* call) {
     if (status == CUBLAS_STATUS_SUCCESS) return;
-    throw CudaError(std::string(call).append(": ").append(cublasGetStatusName(status)));
+    throw CudaError({call, ": ", cublasGetStatusName(status)});
 }
 
 /// One cuBLAS handle per device and stream; one mutex serialises all calls. Default math mode: no TF32 unless the

@@ -185,12 +185,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
 
 private:
     [[noreturn]] static void refuse(char const* what, int device) {
-        throw CudaError(std::string("the ")
-                            .append(what)
-                            .append(" belongs to device ")
-                            .append(std::to_string(device))
-                            .append(", and the current one is ")
-                            .append(std::to_string(here())));
+        throw CudaError({"the ", what, " belongs to device ", device, ", and the current one is ", here()});
     }
 
     static void wait(Cuda const& exec) { check_cuda(cudaStreamSynchronize(exec.stream), "cudaStreamSynchronize"); }

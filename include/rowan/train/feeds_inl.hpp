@@ -37,8 +37,7 @@ ROWAN_CALLED_FUNCTION Feed const& Feeds::at(std::string const& name) const& { re
 ROWAN_CALLED_FUNCTION Feed Feeds::at(std::string const& name) && { return Map::at(name); }
 
 ROWAN_FUNCTION void Feeds::insert(value_type const& value) {
-    if (!Map::insert(value).second)
-        throw GraphError(std::string("the batch has two values for \"").append(value.first).append("\""));
+    if (!Map::insert(value).second) throw GraphError({"the batch has two values for \"", value.first, "\""});
 }
 
 ROWAN_CALLED_FUNCTION void Feeds::emplace(std::string name, Feed value) { insert({std::move(name), std::move(value)}); }

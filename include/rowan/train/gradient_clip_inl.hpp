@@ -23,9 +23,8 @@ ROWAN_IF_CALLED [[noreturn]] void refuse(ClipKinds const& kinds, ParameterGradie
                                          std::string const& expected);
 ROWAN_CALLED_FUNCTION ROWAN_RARE void refuse(ClipKinds const& kinds, ParameterGradient const& g,
                                              std::string const& expected) {
-    throw TypeError(
-        std::string(kinds.name).append(": the element type of the gradient of ").append(g.parameter->name()),
-        dtype_text(g.gradient->spec().dtype), expected);
+    throw TypeError({kinds.name, ": the element type of the gradient of ", g.parameter->name()},
+                    dtype_text(g.gradient->spec().dtype), expected);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE bool AnyGradientClip::given() const noexcept {

@@ -18,8 +18,7 @@ ROWAN_CALLED_FUNCTION NamedValues const& AnyAverage::values() const { return upd
 
 ROWAN_CALLED_FUNCTION ParameterUpdate AnyAverage::add(Scope& scope, Variable& parameter) const {
     if (parameter.spec().type != VarType::LOD_TENSOR)
-        throw TypeError(std::string("the moving average of ").append(parameter.name()), kind_text(parameter.spec()),
-                        "a LoDTensor");
+        throw TypeError({"the moving average of ", parameter.name()}, kind_text(parameter.spec()), "a LoDTensor");
     Variable& average = scope.new_var(parameter.name() + "@average", parameter.spec(), Role::state);
     average.bring = parameter.bring;
     average.initialize = [&parameter](Value& value, std::optional<std::uint64_t>, AnyExec) {

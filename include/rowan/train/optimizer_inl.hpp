@@ -28,8 +28,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE OptimizerKind const& kind_for(OptimizerKinds co
             if (kind.wire == g.parameter->spec().dtype) return kind;
         }
     }
-    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
-                    dtype_text(g.parameter->spec().dtype), kinds == nullptr ? std::string() : kinds->types);
+    throw TypeError({"the optimizer: the element type of ", g.parameter->name()}, dtype_text(g.parameter->spec().dtype),
+                    kinds == nullptr ? std::string() : kinds->types);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, ParameterGradient& g) const {
@@ -37,8 +37,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyOptimizer::densify(Scope& scope, Parame
     auto const dense = kind_for(kinds_.get(), g).dense;
     if (dense == nullptr) return;
     if (g.parameter->spec().type == VarType::SELECTED_ROWS)
-        throw TypeError(std::string("an optimizer that updates all rows: ").append(g.parameter->name()),
-                        kind_text(g.parameter->spec()), "a LoDTensor");
+        throw TypeError({"an optimizer that updates all rows: ", g.parameter->name()}, kind_text(g.parameter->spec()),
+                        "a LoDTensor");
     g.gradient = dense(scope, *g.gradient);
 }
 

@@ -27,7 +27,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE bool Parameters::contains(std::string_view name
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::wrong_kind(std::string_view name, Value const& value,
                                                              std::string const& expected) {
-    throw TypeError(std::string(name), value.kind(), expected);
+    throw TypeError(name, value.kind(), expected);
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::trained() const { return some(false); }
@@ -37,8 +37,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::states() const { return 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view name) const& {
     auto const found = values_.find(name);
     if (found != values_.end()) return found->second;
-    throw GraphError(
-        std::string("there is no parameter \"").append(name).append("\"").append(detail::near_text(name, values_)));
+    throw GraphError({"there is no parameter \"", name, "\"", detail::near_text(name, values_)});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {

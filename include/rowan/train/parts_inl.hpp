@@ -23,7 +23,8 @@ struct AnyParts::Kinds {
 };
 
 ROWAN_CALLED_FUNCTION AnyParts::AnyParts(std::int64_t count, std::string types, std::initializer_list<Kind> kinds)
-    : count_(count), functions_(&parts_functions()), kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
+    : count_(count), functions_(&parts_functions()),
+      kinds_(std::make_shared<Kinds>(std::move(types), std::vector<Kind>(kinds))) {
     if (count < 1) throw ValueError("parts", count, "1 or more");
 }
 
@@ -33,7 +34,7 @@ ROWAN_CALLED_FUNCTION GradientSums const& AnyParts::sums_of(Variable const& v, s
             if (kind.wire == v.spec().dtype) return *kind.sums;
         }
     }
-    throw TypeError(std::string("parts: the element type of ").append(what), dtype_text(v.spec().dtype),
+    throw TypeError({"parts: the element type of ", what}, dtype_text(v.spec().dtype),
                     kinds_ == nullptr ? std::string() : kinds_->types);
 }
 

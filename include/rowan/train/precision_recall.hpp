@@ -45,14 +45,12 @@ public:
     template <floating_element T, id_type I>
     void update(Tensor<T> const& scores, Tensor<I> const& label) {
         if (scores.dimension() != 2 || scores.shape(1) != right_.size())
-            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()),
-                             std::string("[n, ").append(std::to_string(right_.size())).append("]"));
+            throw ShapeError("scores.shape()", detail::shape_text(scores.shape()), {"[n, ", right_.size(), "]"});
         check_size(label.size(), scores.shape(0));
         check("label", label);
         for (std::size_t i = 0; i < scores.size(); ++i) {
             auto const score = dtype<T>::widen(scores.data()[i]);
-            if (score != score)
-                throw ValueError(std::string("scores[").append(std::to_string(i)).append("]"), score, "a number");
+            if (score != score) throw ValueError({"scores[", i, "]"}, score, "a number");
         }
         for (std::size_t i = 0; i < label.size(); ++i) {
             T const *const row = scores.data() + i * right_.size(), *most = row;
@@ -109,7 +107,7 @@ private:
     using Counts = std::vector<std::int64_t>;
 
     static void check_size(std::size_t size, std::size_t expected) {
-        if (size != expected) throw ShapeError("label.size()", std::to_string(size), std::to_string(expected));
+        if (size != expected) throw ShapeError("label.size()", {size}, {expected});
     }
 
     template <class I>

@@ -60,7 +60,7 @@ public:
                                  PredictorOptions const& options, DeviceExec const& exec)
         : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
         for (Variable const* v : outputs) {
-            if (v->writers().empty()) throw GraphError(v->name() + " is written by no operator");
+            if (v->writers().empty()) throw GraphError({v->name(), " is written by no operator"});
             out_.push_back(net_.number(*v));
         }
         std::unordered_set<std::size_t> later;
@@ -113,9 +113,7 @@ private:
             for (Variable const* v : net_.inputs())
                 read = read || (v->role() == Role::data && v->name() == named.first);
             if (!read)
-                throw GraphError(std::string("the batch has a value for \"")
-                                     .append(named.first)
-                                     .append("\", which the net does not read"));
+                throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
         }
     }
 

@@ -194,16 +194,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
             if (read_ < known_)
-                throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)),
-                                 std::to_string(read_),
+                throw ShapeError({"the number of batches of epoch ", epoch_}, {read_},
                                  std::to_string(known_).append(" or more, which were read before the save"));
         });
         bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;
         changed_ = true;
-        if (empty)
-            throw ShapeError(std::string("the number of batches of epoch ").append(std::to_string(epoch_)), "0",
-                             "at least 1");
+        if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
             return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);

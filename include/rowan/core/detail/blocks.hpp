@@ -22,10 +22,6 @@ struct BlockHeader {
     BlockHeader* next;  // the next free block of the same size class
 };
 
-inline constexpr std::size_t block_alignment = 64;
-inline constexpr std::size_t huge_page = std::size_t{2} << 20;
-inline constexpr std::size_t huge_from = 2 * huge_page;
-
 /// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh
 /// pages, or return freed ones to the system.
 inline constexpr std::size_t kept_from = std::size_t{128} << 10;

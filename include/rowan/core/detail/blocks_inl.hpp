@@ -4,6 +4,7 @@
 #include <rowan/core/detail/blocks.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/error.hpp>
 
 #include <algorithm>
@@ -72,8 +73,7 @@ inline std::size_t first_limit() {
     std::size_t most = 0;
     auto const [end, error] = std::from_chars(text, text + std::strlen(text), most);
     if (error != std::errc() || *end != 0)
-        throw Error("the environment variable ROWAN_KEPT_MEMORY is \"" + std::string(text) +
-                    "\", expected a number of bytes");
+        throw Error({"the environment variable ROWAN_KEPT_MEMORY is \"", text, "\", expected a number of bytes"});
     return most;
 }
 

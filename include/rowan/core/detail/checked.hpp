@@ -42,7 +42,7 @@ std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_by
 template <class Shape>
 std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
     auto const size = shape_size(shape, element_bytes);
-    if (!size) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+    if (!size) throw ShapeError({field, " shape"}, shape_text(shape), "at most 2^63 - 1 bytes in all");
     return *size;
 }
 
@@ -78,7 +78,7 @@ template <class Shape>
 void check_reshaped(char const* field, Shape const& shape, std::size_t size, std::size_t element_bytes) {
     check_tensor_rank(shape.size());
     if (checked_size(field, shape, element_bytes) != size)
-        throw ShapeError(std::string(field) + " shape", shape_text(shape), std::to_string(size) + " elements");
+        throw ShapeError({field, " shape"}, shape_text(shape), {size, " elements"});
 }
 
 /// Whether x is an integer in the range of I.

@@ -14,8 +14,7 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
-    if (rank > max_tensor_rank)
-        throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_tensor_rank));
+    if (rank > max_tensor_rank) throw ShapeError("rank", {rank}, {"at most ", max_tensor_rank});
 }
 
 }  // namespace rowan::inline v0::detail

@@ -46,8 +46,7 @@ void check_row_major(Shape const& shape, Strides const& strides, char const* ins
     std::ptrdiff_t compact = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as in row-major order: use " + instead);
+            throw ShapeError({"strides[", i, "]"}, {strides[i]}, {compact, ", as in row-major order: use ", instead});
         }
         compact *= static_cast<std::ptrdiff_t>(shape[i]);
     }

@@ -10,9 +10,9 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void check_lent(void const* data, std::size_t alignment, std::size_t size) {
-    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", std::to_string(size) + " elements");
+    if (data == nullptr && size != 0) throw ShapeError("borrow: data", "null", {size, " elements"});
     if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0)
-        throw Error("borrow: data is not at a multiple of " + std::to_string(alignment) + ", the element's alignment");
+        throw Error({"borrow: data is not at a multiple of ", alignment, ", the element's alignment"});
 }
 
 }  // namespace rowan::inline v0::detail

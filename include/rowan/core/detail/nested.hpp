@@ -71,7 +71,7 @@ public:
 private:
     template <class Shape>
     [[noreturn]] static void bad(Shape const& shape, std::size_t axis, std::string const& found) {
-        throw ShapeError("braced list of " + shape_text(shape) + " at depth " + std::to_string(axis), found,
+        throw ShapeError({"braced list of ", shape_text(shape), " at depth ", axis}, found,
                          axis < shape.size() ? std::to_string(shape[axis]) + " long" : "a number");
     }
 

@@ -4,6 +4,7 @@
 #include <rowan/core/detail/config.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace rowan::inline v0::detail {
@@ -37,6 +38,12 @@ private:
 ROWAN_SHARED inline RunMeter*& current_meter() noexcept {
     thread_local RunMeter* meter = nullptr;
     return meter;
+}
+
+/// Counts iterations of a loop, or steps, of the run.
+/// errors   ValueError if it is one too many
+inline void count_iterations(std::size_t n) {
+    if (auto* const meter = current_meter(); meter != nullptr) meter->iterate(static_cast<std::int64_t>(n));
 }
 
 }  // namespace rowan::inline v0::detail

@@ -14,13 +14,12 @@ ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
     bool const counted = bytes <= most_bytes_;
     std::int64_t const all = counted ? bytes_.load() : bytes;
     if (counted) bytes_ -= bytes;
-    throw ValueError("the memory of the run", all,
-                     std::string("at most ").append(std::to_string(most_bytes_)).append(" bytes"));
+    throw ValueError("the memory of the run", all, {"at most ", most_bytes_, " bytes"});
 }
 
 ROWAN_FUNCTION void RunMeter::too_many_iterations() const {
     throw ValueError("the number of iterations and steps of the run", iterations_.load(),
-                     std::string("at most ").append(std::to_string(most_iterations_)));
+                     {"at most ", most_iterations_});
 }
 
 }  // namespace rowan::inline v0::detail

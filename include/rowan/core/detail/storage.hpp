@@ -109,9 +109,8 @@ public:
 private:
     static std::shared_ptr<T> make(std::size_t n) {
         if (n == 0) return nullptr;
-        Allocator<T> memory;
-        return std::shared_ptr<T>(
-            memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); }, memory);
+        auto block = share_memory(size_in_bytes(n, sizeof(T)), Allocator<T>::alignment);
+        return std::shared_ptr<T>(block, static_cast<T*>(block.get()));
     }
 
     bool fits(std::size_t n) const noexcept {

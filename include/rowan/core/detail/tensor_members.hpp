@@ -247,22 +247,21 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
     }
     if (!fits)
         throw ShapeError("operand of compound assignment", detail::shape_text(from),
-                         "a shape that broadcasts to " + detail::shape_text(to));
+                         {"a shape that broadcasts to ", detail::shape_text(to)});
     return operand;
 }
 
 template <class T>
 void Tensor<T, Cpu>::too_few(std::size_t indices) const {
-    throw ShapeError("operator(): number of indices", std::to_string(indices),
-                     std::string("at least ").append(std::to_string(this->dimension())).append(", the number of dims"));
+    throw ShapeError("operator(): number of indices", {indices},
+                     {"at least ", this->dimension(), ", the number of dims"});
 }
 
 template <class T>
 template <std::integral... I>
 void Tensor<T, Cpu>::check_index(I... i) const {
     auto const& shape = this->shape();
-    if (sizeof...(i) != shape.size())
-        throw ShapeError("at: number of indices", std::to_string(sizeof...(i)), std::to_string(shape.size()));
+    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", {sizeof...(i)}, {shape.size()});
     std::size_t axis = 0;
     auto const check = [&](auto index) {
         if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))

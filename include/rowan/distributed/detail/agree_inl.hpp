@@ -153,8 +153,7 @@ ROWAN_IF_CALLED inline void check_operation(std::size_t rank, Collective other, 
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
     if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
-        throw Error(
-            std::string("train: ").append(rank_text(rank)).append(" has another number of batches than rank 0"));
+        throw Error({"train: ", rank_text(rank), " has another number of batches than rank 0"});
     throw Error(rank_text(rank)
                     .append(" calls ")
                     .append(collective_names[static_cast<std::size_t>(other)])
@@ -177,8 +176,7 @@ ROWAN_IF_CALLED inline void check_same(std::vector<Notice> const& all) {
                 auto const word = all[rank].same[i];
                 return i == 0 ? dtype_text(static_cast<std::int32_t>(word)) : std::to_string(word);
             };
-            throw ShapeError(std::string(names[i]).append(" on ").append(rank_text(r)), text(r),
-                             text(0).append(", as on rank 0"));
+            throw ShapeError({names[i], " on ", rank_text(r)}, text(r), text(0).append(", as on rank 0"));
         }
     }
 }
@@ -194,7 +192,7 @@ ROWAN_IF_CALLED inline std::size_t first_other(std::vector<Notice> const& notice
 ROWAN_CALLED_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError(std::string(what).append(" on ").append(rank_text(r)), std::to_string(notices[r].own[word]),
+    throw ShapeError({what, " on ", rank_text(r)}, {notices[r].own[word]},
                      std::to_string(notices[0].own[word]).append(", as on rank 0"));
 }
 
@@ -211,8 +209,7 @@ ROWAN_CALLED_FUNCTION void check_same_values(ProcessGroup const& group, std::vec
                                              std::size_t word, NamedValues const& mine) {
     auto const d = difference(group, notices, word, mine);
     if (!d) return;
-    throw ShapeError(std::string(d->name).append(" on ").append(rank_text(d->rank)), d->other,
-                     std::string(d->first).append(", as on rank 0"));
+    throw ShapeError({d->name, " on ", rank_text(d->rank)}, d->other, {d->first, ", as on rank 0"});
 }
 
 ROWAN_CALLED_FUNCTION std::vector<Notice> agree(ProcessGroup const& group, Collective operation, Told told,
@@ -248,15 +245,8 @@ ROWAN_CALLED_FUNCTION std::int64_t agree_on_values(ProcessGroup const& group, Co
         n.own[0] = mine.hash();
     });
     if (auto const d = difference(group, notices, 0, mine)) {
-        throw Error(std::string(operation == Collective::infer ? "infer: " : "train: ")
-                        .append(d->name)
-                        .append(" is ")
-                        .append(d->other)
-                        .append(" on ")
-                        .append(rank_text(d->rank))
-                        .append(", ")
-                        .append(d->first)
-                        .append(" on rank 0"));
+        throw Error({operation == Collective::infer ? "infer: " : "train: ", d->name, " is ", d->other, " on ",
+                     rank_text(d->rank), ", ", d->first, " on rank 0"});
     }
     return notices[0].number;
 }

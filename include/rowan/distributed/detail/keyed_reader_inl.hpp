@@ -38,7 +38,7 @@ ROWAN_CALLED_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedL
     auto const& reader = OpenedFile::reader(file);
     auto const record = [&](std::string const& name) { return reader.record(reader.find(name)); };
     auto const same_size = [](std::string const& name, std::uint64_t size, std::uint64_t want) {
-        if (size != want) throw ShapeError(name, std::to_string(size), std::to_string(want));
+        if (size != want) throw ShapeError(name, {size}, {want});
     };
     auto const keys = record(list.keys);
     check_key_rank(list.keys, keys.tensor().dims.size());
@@ -50,8 +50,7 @@ ROWAN_CALLED_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedL
         if (c.of_rows) continue;
         auto const uses = record(c.name);
         auto const& dims = uses.tensor().dims;
-        if (dims.size() != 2 || dims[1] != 2)
-            throw ShapeError(std::string(c.name).append(".shape()"), shape_text(dims), "[n, 2]");
+        if (dims.size() != 2 || dims[1] != 2) throw ShapeError({c.name, ".shape()"}, shape_text(dims), "[n, 2]");
         if (dims[0] != 0 || list.rows.empty()) same_size(c.name, static_cast<std::uint64_t>(dims[0]), size);
     }
     return static_cast<std::size_t>(size);
@@ -142,11 +141,7 @@ ROWAN_CALLED_FUNCTION void KeyedReader::fill_lengths(std::size_t n, std::size_t 
         if (ends[i] < offset_ || length > text_left_)
             throw IndexError(list_.keys, first + i, "does not end in the text of the keys");
         if (length > longest)
-            throw IndexError(list_.keys, first + i,
-                             std::string("has ")
-                                 .append(std::to_string(length))
-                                 .append(" bytes, the most are ")
-                                 .append(std::to_string(longest)));
+            throw IndexError(list_.keys, first + i, {"has ", length, " bytes, the most are ", longest});
         lengths_.push_back(static_cast<std::uint16_t>(length));
         text_left_ -= length;
         offset_ = ends[i];

@@ -9,8 +9,8 @@
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/checkpoint_file.hpp>
-#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/io/detail/model_parts.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 
@@ -51,16 +51,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE ShardSave parameters_save(Variable& net, Parame
         Variable const* const table = tables.find(name);
         Variable const* const v = net.scope().find(name);
         if (table == nullptr && v != nullptr && v->sharded())
-            throw GraphError(std::string("save_parameters: the net does not read the sharded table ")
-                                 .append(name)
-                                 .append(": give the cost that was trained"));
+            throw GraphError({"save_parameters: the net does not read the sharded table ", name,
+                              ": give the cost that was trained"});
         add_value(save, name, value, table);
         if (table == nullptr) continue;
         auto const own = rows_of_rank(shards_of(*table, ranks), rank);
         if (value.spec().type == VarType::SELECTED_ROWS) {
             check_shard(*table, value, own);
         } else if (value.rows() != own.size()) {
-            throw ShapeError(std::string(name).append(".shape(0)"), std::to_string(value.rows()),
+            throw ShapeError({name, ".shape(0)"}, {value.rows()},
                              std::to_string(own.size()).append(", the number of this rank's rows"));
         }
     }
@@ -76,8 +75,9 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ShardRows> read_model(Variable& pre
         if (name.starts_with('@')) return;
         auto const found = expected.find(name);
         if (found != expected.end() && found->second->sharded() != sharded)
-            throw GraphError(std::string(path).append(": ").append(name).append(
-                sharded ? " is sharded, and in this net it is whole" : " is whole, and in this net it is sharded"));
+            throw GraphError(
+                {path, ": ", name,
+                 sharded ? " is sharded, and in this net it is whole" : " is whole, and in this net it is sharded"});
         if (found == expected.end())
             of_another_net(path, " has a parameter \"", name,
                            "\", which this net does not have: the file belongs to another net");

@@ -101,7 +101,7 @@ public:
             describe(n, width);
             if (height_of(local) < slots_.rows_of(comm_.rank()))
                 throw ShapeError(
-                    "local().shape(0)", std::to_string(height_of(local)),
+                    "local().shape(0)", {height_of(local)},
                     std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
             fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});

@@ -47,8 +47,7 @@ ROWAN_FUNCTION ROWAN_RARE std::vector<Notice> agree_on_load(ProcessGroup const& 
         auto const texts = all_texts(group, text);
         if (damage) std::rethrow_exception(damage);
         auto const r = static_cast<std::size_t>(bad - notices.begin());
-        throw FormatError(
-            0, path, std::string("cannot be loaded on rank ").append(std::to_string(r)).append(": ").append(texts[r]));
+        throw FormatError(0, path, {"cannot be loaded on rank ", r, ": ", texts[r]});
     }
     return notices;
 }

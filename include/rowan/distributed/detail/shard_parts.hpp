@@ -29,11 +29,9 @@ public:
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
             if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", std::to_string(p.height()),
-                                 std::string(slots_.grows() ? "at most " : "").append(std::to_string(slots_.height())));
+                throw ShapeError("parts height", {p.height()}, {slots_.grows() ? "at most " : "", slots_.height()});
             if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()),
-                                 std::string("[rows, ").append(std::to_string(width_)).append("]"));
+                throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
             moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
         }
         if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));

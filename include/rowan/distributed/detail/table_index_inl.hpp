@@ -50,7 +50,7 @@ ROWAN_CALLED_FUNCTION TableIndex::TableIndex(CheckpointFile const& file) {
         if (!name.starts_with(placed)) continue;
         auto const place = file.load<Tensor<std::int64_t>>(name);
         if (place.size() != 2 || place.data()[0] < 1 || place.data()[1] < 0 || place.data()[1] >= ranks)
-            throw FormatError(0, path, std::string("has a bad `").append(name).append("`"));
+            throw FormatError(0, path, {"has a bad `", name, "`"});
         placements[name.substr(placed.size())] = {.block = place.data()[0], .first = static_cast<int>(place.data()[1])};
     }
 }
@@ -175,7 +175,7 @@ ROWAN_CALLED_FUNCTION CheckpointFile open_shard(TableIndex const& index, std::st
 }
 
 ROWAN_CALLED_FUNCTION void check_has(CheckpointFile const& file, std::string const& name) {
-    if (!file.has(name)) throw FormatError(0, file.path(), std::string("has no `").append(name).append("`"));
+    if (!file.has(name)) throw FormatError(0, file.path(), {"has no `", name, "`"});
 }
 
 ROWAN_CALLED_FUNCTION std::map<std::string, CheckpointEntry> saved_values(CheckpointFile const& file) {
@@ -187,13 +187,13 @@ ROWAN_CALLED_FUNCTION std::map<std::string, CheckpointEntry> saved_values(Checkp
 ROWAN_CALLED_FUNCTION CheckpointEntry const& saved_value(std::map<std::string, CheckpointEntry> const& values,
                                                          std::string const& path, std::string const& name) {
     auto const at = values.find(name);
-    if (at == values.end()) throw FormatError(0, path, std::string("has no `").append(name).append("`"));
+    if (at == values.end()) throw FormatError(0, path, {"has no `", name, "`"});
     return at->second;
 }
 
 ROWAN_CALLED_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
     if (saved.height == own.height) return;
-    throw ShapeError(std::string("the height in ").append(path), std::to_string(saved.height),
+    throw ShapeError({"the height in ", path}, {saved.height},
                      std::to_string(own.height).append(", that of the table"));
 }
 

@@ -97,13 +97,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op)
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
         if (!wants_input(op, i)) continue;
         if (in_grads[i] == nullptr) {
-            throw GraphError(std::string("operator ")
-                                 .append(op.kernel->name)
-                                 .append(" has no gradient for its input ")
-                                 .append(describe(*op.inputs[i]))
-                                 .append(", on which ")
-                                 .append(target_)
-                                 .append(" depends"));
+            throw GraphError({"operator ", op.kernel->name, " has no gradient for its input ", describe(*op.inputs[i]),
+                              ", on which ", target_, " depends"});
         }
         parts_[op.inputs[i]].push_back(in_grads[i]);
     }
@@ -119,10 +114,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& 
     VarSpec const& spec = gradient.spec();
     if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
     if (spec.dtype != kernels_.dtype)
-        throw GraphError(std::string("the gradient of ")
-                             .append(describe(result))
-                             .append(", a table that an operator computes, must have elements of ")
-                             .append(kernels_.name));
+        throw GraphError({"the gradient of ", describe(result),
+                          ", a table that an operator computes, must have elements of ", kernels_.name});
     return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
 }
 

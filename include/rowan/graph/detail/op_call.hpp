@@ -27,7 +27,7 @@ namespace rowan::inline v0::detail {
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
-    throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
+    throw TypeError({"the input of operator ", name}, kinds, "types for which it has a kernel");
 }
 
 /// Checks that a call on `device` may use input i. If it is row-sparse, sets bit i of `sparse`. Returns whether it is a

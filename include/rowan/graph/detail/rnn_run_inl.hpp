@@ -153,7 +153,7 @@ private:
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
-                         std::to_string(value.count()), std::to_string(part_.size(t)) + ", one for each sequence");
+                         {value.count()}, {part_.size(t), ", one for each sequence"});
     }
     void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
         Dims const dims = value.empty() ? row : value.spec().dims;
@@ -161,7 +161,7 @@ private:
         if (dims == row) return;
         throw ShapeError(step_text(t, {}).append(": the shape of a row of ").append(what).append(v.name()),
                          shape_text(std::span(dims).subspan(std::min<std::size_t>(dims.size(), 1))),
-                         shape_text(std::span(row).subspan(1)) + why);
+                         {shape_text(std::span(row).subspan(1)), why});
     }
 
     /// Throws unless a state has a row for each sequence after step t and the width from before, as its spec may tell.

@@ -10,11 +10,11 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
     if (n <= left) return;
-    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
+    throw FormatError(position, field, {"needs ", n, " bytes, ", left, " are left"});
 }
 
 ROWAN_CALLED_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
-    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
+    if (left != 0) throw FormatError(position, field, {"ends here, but ", left, " bytes follow"});
 }
 
 ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, std::uint64_t n) {

@@ -65,9 +65,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointRecord read_record(ByteReader& reader
     CheckpointRecord record;
     auto const desc_bytes = part.number<std::uint32_t>("VarDesc");
     if (desc_bytes > checkpoint_max_desc) {
-        throw FormatError(
-            part.position(), "VarDesc",
-            "has " + std::to_string(desc_bytes) + " bytes, expected at most " + std::to_string(checkpoint_max_desc));
+        throw FormatError(part.position(), "VarDesc",
+                          {"has ", desc_bytes, " bytes, expected at most ", checkpoint_max_desc});
     }
     std::uint64_t const desc_offset = part.position();
     record.desc = decode<VarDesc>(part.bytes("VarDesc", desc_bytes), desc_offset);
@@ -76,8 +75,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE CheckpointRecord read_record(ByteReader& reader
         record.type_name.assign(reinterpret_cast<char const*>(type.data()), type.size());
     record.element_size = part.number<std::uint32_t>("element size");
     auto const sections = part.number<std::uint32_t>("sections");
-    if (sections > 32)
-        throw FormatError(part.position(), "sections", "are " + std::to_string(sections) + ", expected at most 32");
+    if (sections > 32) throw FormatError(part.position(), "sections", {"are ", sections, ", expected at most 32"});
     for (std::uint32_t i = 0; i < sections; ++i) {
         auto const at = part.number<std::uint64_t>("section");
         auto const bytes = part.number<std::uint64_t>("section");

@@ -26,8 +26,7 @@ ROWAN_CALLED_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path
         program = reader.bytes("program", reader.number<std::uint32_t>("program"));
     if (header.variables > reader.left() / sizeof(std::uint32_t)) {
         throw FormatError(32, "variables",
-                          "are " + std::to_string(header.variables) + ", more than " + std::to_string(reader.left()) +
-                              " bytes can describe");
+                          {"are ", header.variables, ", more than ", reader.left(), " bytes can describe"});
     }
     places.reserve(static_cast<std::size_t>(header.variables));
     std::string before;
@@ -36,14 +35,13 @@ ROWAN_CALLED_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path
         std::uint64_t const place = reader.position();
         Record const r = read_record(reader, newer);
         if (i != 0 && r.desc.name <= before)
-            throw FormatError(place, r.desc.name, "comes after " + before + ": names ascend");
+            throw FormatError(place, r.desc.name, {"comes after ", before, ": names ascend"});
         before = r.desc.name;
         for (Section const& s : r.sections) {
             if (s.offset != next || s.bytes > file.size() - next) {
                 throw FormatError(place, r.desc.name,
-                                  "has a section of " + std::to_string(s.bytes) + " bytes at " +
-                                      std::to_string(s.offset) + ", expected it at " + std::to_string(next) +
-                                      " and to end before " + std::to_string(file.size()));
+                                  {"has a section of ", s.bytes, " bytes at ", s.offset, ", expected it at ", next,
+                                   " and to end before ", file.size()});
             }
             next = checkpoint_aligned(next + s.bytes);
         }
@@ -51,8 +49,7 @@ ROWAN_CALLED_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path
     }
     reader.expect_end("descriptors");
     if (next != file.size()) {
-        throw FormatError(next, "file",
-                          "has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(next));
+        throw FormatError(next, "file", {"has ", file.size(), " bytes, expected ", next});
     }
 }
 
@@ -63,30 +60,25 @@ ROWAN_CALLED_FUNCTION void CheckpointReader::read_header() {
     file.read(0, bytes.first(static_cast<std::size_t>(std::min<std::uint64_t>(size, bytes.size()))));
     if (header.magic != CheckpointHeader::rowan) throw FormatError(0, file.path(), "is not a file of rowan");
     if (size % checkpoint_alignment != 0 || !std::in_range<std::ptrdiff_t>(size)) {
-        throw FormatError(0, "file",
-                          "has " + std::to_string(size) + " bytes, expected a multiple of 64 that fits into memory");
+        throw FormatError(0, "file", {"has ", size, " bytes, expected a multiple of 64 that fits into memory"});
     }
     CheckpointHeader const known;
     if (header.major != known.major) {
-        throw FormatError(8, "major version",
-                          "is " + std::to_string(header.major) + ", supported is " + std::to_string(known.major));
+        throw FormatError(8, "major version", {"is ", header.major, ", supported is ", known.major});
     }
     newer = header.minor > known.minor;
     expect_sum("header", 0, header.sum, crc32c(std::as_bytes(std::span(&header, 1)).first(60)));
     auto const expect = [](std::uint64_t offset, char const* field, std::uint64_t x, std::uint64_t want) {
-        if (x != want)
-            throw FormatError(offset, field, "is " + std::to_string(x) + ", expected " + std::to_string(want));
+        if (x != want) throw FormatError(offset, field, {"is ", x, ", expected ", want});
     };
     expect(12, "header bytes", header.header_bytes, sizeof header);
     if (header.descriptor_bytes > size - sizeof header) {
         throw FormatError(16, "descriptor bytes",
-                          "are " + std::to_string(header.descriptor_bytes) + ", but " +
-                              std::to_string(size - sizeof header) + " follow");
+                          {"are ", header.descriptor_bytes, ", but ", size - sizeof header, " follow"});
     }
     std::uint64_t const payload = checkpoint_aligned(sizeof header + header.descriptor_bytes);
     expect(24, "payload bytes", header.payload_bytes, size - payload);
-    if (header.flags > 3)
-        throw FormatError(48, "flags", "are " + std::to_string(header.flags) + ", supported are 1 and 2");
+    if (header.flags > 3) throw FormatError(48, "flags", {"are ", header.flags, ", supported are 1 and 2"});
     if ((header.flags & CheckpointHeader::delta) == 0) expect(40, "base", header.base, 0);
     if (!newer) expect(52, "reserved", header.reserved, 0);
 }
@@ -95,7 +87,7 @@ ROWAN_CALLED_FUNCTION void CheckpointReader::expect_sum(std::string const& field
                                                         std::uint32_t stored, std::uint32_t computed) {
     if (stored == computed) return;
     throw FormatError(offset, field,
-                      "has the checksum " + hex_text(computed) + ", but " + hex_text(stored) + " is stored");
+                      {"has the checksum ", hex_text(computed), ", but ", hex_text(stored), " is stored"});
 }
 
 ROWAN_CALLED_FUNCTION void CheckpointReader::expect_zeros(std::uint64_t from) const {
@@ -105,7 +97,7 @@ ROWAN_CALLED_FUNCTION void CheckpointReader::expect_zeros(std::uint64_t from) co
     auto const bad = std::ranges::find_if(padding, [](std::byte b) { return b != std::byte{0}; });
     if (bad == padding.end()) return;
     throw FormatError(from + static_cast<std::uint64_t>(bad - padding.begin()), "padding",
-                      "is " + std::to_string(std::to_integer<int>(*bad)) + ", expected 0");
+                      {"is ", std::to_integer<int>(*bad), ", expected 0"});
 }
 
 ROWAN_FUNCTION CheckpointReader::Record CheckpointReader::record(std::size_t i) const {
@@ -176,9 +168,9 @@ ROWAN_CALLED_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) c
             if (rows.size() != 0) e.rows = std::move(rows);
         }
     } catch (LodError const& error) {
-        throw FormatError(offset, r.desc.name, std::string("is wrong: ").append(error.what()));
+        throw FormatError(offset, r.desc.name, {"is wrong: ", error.what()});
     } catch (IndexError const& error) {
-        throw FormatError(offset, r.desc.name, std::string("is wrong: ").append(error.what()));
+        throw FormatError(offset, r.desc.name, {"is wrong: ", error.what()});
     }
     return e;
 }

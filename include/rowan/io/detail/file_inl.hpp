@@ -56,16 +56,14 @@ ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path)
     if (path.empty()) throw IoError(operation, path, "the path is empty", EINVAL);
     std::size_t const zero = path.find('\0');
     if (zero != path.npos) {
-        throw IoError(
-            operation, path.substr(0, zero),
-            "the path has the byte 0 at position " + std::to_string(zero) + " of " + std::to_string(path.size()),
-            EINVAL);
+        throw IoError(operation, path.substr(0, zero),
+                      {"the path has the byte 0 at position ", zero, " of ", path.size()}, EINVAL);
     }
     return path;
 }
 
 ROWAN_CALLED_FUNCTION void check_file_name(std::string const& name) {
-    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    auto const refuse = [&](char const* why) { throw Error({"the name \"", name, "\" ", why}); };
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
     if (name.find('/') != name.npos || name.find('\0') != name.npos)

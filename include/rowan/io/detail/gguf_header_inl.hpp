@@ -30,7 +30,7 @@ ROWAN_CALLED_FUNCTION std::string_view kind_text(GgufKind kind) {
 ROWAN_FUNCTION GgufKind read_gguf_kind(BufferedReader& in) {
     std::uint64_t const place = in.position();
     auto const kind = in.number<std::uint32_t>("the type of a value");
-    if (kind > 12) throw FormatError(place, "the type of a value", "is " + std::to_string(kind) + ", which is unknown");
+    if (kind > 12) throw FormatError(place, "the type of a value", {"is ", kind, ", which is unknown"});
     return static_cast<GgufKind>(kind);
 }
 
@@ -38,9 +38,7 @@ ROWAN_FUNCTION GgufKind read_gguf_kind(BufferedReader& in) {
 ROWAN_FUNCTION void check_gguf_count(char const* field, std::uint64_t n, std::uint64_t least, std::uint64_t place,
                                      std::uint64_t left) {
     if (n <= left / least) return;
-    throw FormatError(
-        place, field,
-        "is " + std::to_string(n) + ", more than the " + std::to_string(left) + " bytes that follow have");
+    throw FormatError(place, field, {"is ", n, ", more than the ", left, " bytes that follow have"});
 }
 
 /// Ascending by name; throws FormatError if there is one twice.
@@ -51,7 +49,7 @@ void sort_gguf(List& list, char const* field, Name const& name) {
     auto const same = [&](auto const& a, auto const& b) { return name(a) == name(b); };
     auto const twice = std::ranges::adjacent_find(list, same);
     if (twice == list.end()) return;
-    throw FormatError(std::next(twice)->place, field, "\"" + std::string(name(*twice)) + "\" is there twice");
+    throw FormatError(std::next(twice)->place, field, {"\"", name(*twice), "\" is there twice"});
 }
 
 ROWAN_CALLED_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
@@ -63,7 +61,7 @@ ROWAN_CALLED_FUNCTION GgufHeader::GgufHeader(BufferedReader& in) {
     if (version_ != 0 && version_ % (1 << 16) == 0)
         throw FormatError(4, "the version", "is that of a big-endian file, supported are little-endian ones");
     if (version_ != 2 && version_ != 3)
-        throw FormatError(4, "the version", "is " + std::to_string(version_) + ", supported are 2 and 3");
+        throw FormatError(4, "the version", {"is ", version_, ", supported are 2 and 3"});
     std::uint64_t const tensors = read_count(in, "the number of tensors", 24);
     std::uint64_t const pairs = read_count(in, "the number of key-value pairs", 13);
     for (std::uint64_t i = 0; i < pairs; ++i) read_pair(in);
@@ -106,7 +104,7 @@ ROWAN_CALLED_FUNCTION void GgufHeader::read_pair(BufferedReader& in) {
         std::uint64_t const place = in.position();
         in.read("a value", std::as_writable_bytes(std::span(&pair.bits, 1)).first(gguf_number_bytes(pair.kind)));
         if (pair.kind == GgufKind::boolean && pair.bits > 1)
-            throw FormatError(place, "a bool", "is " + std::to_string(pair.bits) + ", which is neither 0 nor 1");
+            throw FormatError(place, "a bool", {"is ", pair.bits, ", which is neither 0 nor 1"});
     }
     pairs_.push_back(pair);
 }
@@ -138,7 +136,7 @@ ROWAN_CALLED_FUNCTION void GgufHeader::read_record(BufferedReader& in) {
     r.name = read_text(in, "the name of a tensor");
     std::string const name(view(r.name));
     if (invalid_utf8(name) != name.size()) throw FormatError(r.place, "the name of a tensor", "is not UTF-8");
-    auto const fail = [&](std::string const& reason) { throw FormatError(r.place, "tensor \"" + name + "\"", reason); };
+    auto const fail = [&](std::string const& reason) { throw FormatError(r.place, {"tensor \"", name, "\""}, reason); };
     r.rank = in.number<std::uint32_t>("the number of dims");
     if (r.rank > max_tensor_rank)
         fail("has " + std::to_string(r.rank) + " dims, more than " + std::to_string(max_tensor_rank));
@@ -171,17 +169,16 @@ ROWAN_CALLED_FUNCTION std::uint64_t GgufHeader::alignment() const {
     if (pair->kind == GgufKind::u32 && power) return pair->bits;
     std::string const value = pair->kind == GgufKind::u32 ? " " + std::to_string(pair->bits) : "";
     throw FormatError(pair->place, "general.alignment",
-                      "is " + std::string(kind_text(pair->kind)) + value + ", expected u32, a power of 2");
+                      {"is ", kind_text(pair->kind), value, ", expected u32, a power of 2"});
 }
 
 /// Tensors are aligned, within the data, and do not overlap.
 ROWAN_CALLED_FUNCTION void GgufHeader::check_places(std::uint64_t begin, std::uint64_t end, std::uint64_t alignment) {
     auto const fail = [&](Record const& r, std::string const& reason) {
-        throw FormatError(r.place, "tensor \"" + std::string(view(r.name)) + "\"",
-                          "is at " + std::to_string(r.offset) + " of the data, " + reason);
+        throw FormatError(r.place, {"tensor \"", view(r.name), "\""}, {"is at ", r.offset, " of the data, ", reason});
     };
     if (records_.empty()) return;
-    if (begin > end) throw FormatError(end, "the file", "ends here, but its data begins at " + std::to_string(begin));
+    if (begin > end) throw FormatError(end, "the file", {"ends here, but its data begins at ", begin});
     std::uint64_t const size = end - begin;
     std::ranges::sort(records_, {}, [](Record const& r) { return std::tuple(r.offset, r.bytes, r.place); });
     std::uint64_t next = 0;

@@ -56,7 +56,7 @@ Value value_of_type(Device const& exec, std::string const& path, VarDesc const& 
     (..., attempt(std::type_identity<kept_t<T>>{}));
     if (value.empty()) {
         auto const type = spec_of(desc).dtype;
-        throw TypeError(path + ": " + desc.name, data_type_text(type),
+        throw TypeError({path, ": ", desc.name}, data_type_text(type),
                         is_row_type(type) ? "a table that LoadOptions::open opens, such as row_stores<float>()"
                                           : "a type among the template arguments, such as dtypes<float>");
     }

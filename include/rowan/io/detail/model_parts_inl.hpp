@@ -25,7 +25,7 @@ ROWAN_FUNCTION ROWAN_RARE CheckpointEntry entry_of(std::string name, Value const
     try {
         alias = std::make_shared<Value>(value.on_host());
     } catch (TypeError const& e) {
-        throw TypeError(std::move(name), e.actual(), e.expected());
+        throw TypeError(name, e.actual(), e.expected());
     }
     if (alias->spec().type == VarType::SELECTED_ROWS) {
         auto const rows = alias->row_numbers();
@@ -56,8 +56,8 @@ ROWAN_FUNCTION ROWAN_RARE Value const& whole_value(Variable const& v, Parameters
     if (!v.sharded()) return value;
     auto const rows = static_cast<std::int64_t>(value.row_values().rows());
     if (rows != v.spec().dims[0])
-        throw ShapeError(v.name() + ".rows()", std::to_string(rows) + " rows",
-                         std::to_string(v.spec().dims[0]) + ": those of a rank are saved by save_model(comm, …)");
+        throw ShapeError({v.name(), ".rows()"}, {rows, " rows"},
+                         {v.spec().dims[0], ": those of a rank are saved by save_model(comm, …)"});
     return value;
 }
 
@@ -68,7 +68,7 @@ ROWAN_FUNCTION ROWAN_RARE void check_rows_fit(std::string const& path, Checkpoin
     if (!found || found->data_type != v.spec().dtype || there.type_name != like.row_values().elements().type)
         throw TypeError(what, kind_text(there.desc, there.type_name), like.kind());
     if (spec_of(there.desc).dims != v.spec().dims)
-        throw ShapeError(what + ".shape()", shape_text(found->dims), shape_text(v.spec().dims));
+        throw ShapeError({what, ".shape()"}, shape_text(found->dims), shape_text(v.spec().dims));
 }
 
 ROWAN_FUNCTION ROWAN_RARE Value load_rows(AnyExec exec, CheckpointFile const& file, CheckpointEntry const& there,
@@ -82,7 +82,7 @@ ROWAN_FUNCTION ROWAN_RARE Value load_rows(AnyExec exec, CheckpointFile const& fi
 
 ROWAN_FUNCTION ROWAN_RARE Value load_parameter(AnyExec exec, CheckpointFile const& file, std::string const& name,
                                                Variable const& v) {
-    if (!v.initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
+    if (!v.initialize) throw GraphError({name, " is a parameter without an initial value: its type is not known"});
     Value value;
     v.initialize(value, std::nullopt, exec);
     CheckpointEntry const there = file.map(name);
@@ -92,9 +92,9 @@ ROWAN_FUNCTION ROWAN_RARE Value load_parameter(AnyExec exec, CheckpointFile cons
     auto const what = file.path() + ": " + name;
     if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
         throw TypeError(what, kind_text(there.desc, there.type_name), value.kind());
-    if (!there.lod->empty()) throw ShapeError(what + ".lod().levels()", std::to_string(there.lod->levels()), "0");
+    if (!there.lod->empty()) throw ShapeError({what, ".lod().levels()"}, {there.lod->levels()}, "0");
     if (found->tensor.dims != e.dims)
-        throw ShapeError(what + ".shape()", shape_text(found->tensor.dims), shape_text(e.dims));
+        throw ShapeError({what, ".shape()"}, shape_text(found->tensor.dims), shape_text(e.dims));
     value.write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
     return value;
 }
@@ -102,7 +102,7 @@ ROWAN_FUNCTION ROWAN_RARE Value load_parameter(AnyExec exec, CheckpointFile cons
 ROWAN_FUNCTION ROWAN_RARE std::int64_t load_steps(CheckpointFile const& file) {
     auto const steps = file.load<Tensor<std::int64_t>>("@steps");
     if (steps.size() == 1 && steps.data()[0] >= 0) return steps.data()[0];
-    throw FormatError(0, "@steps", "is " + shape_text(steps.shape()) + " of " + file.path() + ", expected one count");
+    throw FormatError(0, "@steps", {"is ", shape_text(steps.shape()), " of ", file.path(), ", expected one count"});
 }
 
 ROWAN_FUNCTION ROWAN_RARE Checkpoint checkpoint_of(Parameters const& parameters) {
@@ -114,9 +114,9 @@ ROWAN_FUNCTION ROWAN_RARE Checkpoint checkpoint_of(Parameters const& parameters)
 
 ROWAN_FUNCTION ROWAN_RARE void expect_no_shards(CheckpointFile const& file) {
     if (file.has("@shards"))
-        throw GraphError(file.path() +
-                         " is the index of files of several ranks: load it with the functions of "
-                         "<rowan/distributed/model.hpp>, with Self{} for one process");
+        throw GraphError({file.path(),
+                          " is the index of files of several ranks: load it with the functions of "
+                          "<rowan/distributed/model.hpp>, with Self{} for one process"});
 }
 
 ROWAN_FUNCTION ROWAN_RARE void expect_whole(CheckpointFile const& file) {
@@ -126,7 +126,7 @@ ROWAN_FUNCTION ROWAN_RARE void expect_whole(CheckpointFile const& file) {
 
 ROWAN_FUNCTION ROWAN_RARE void of_another_net(std::string const& path, char const* has, std::string const& name,
                                               char const* which) {
-    throw GraphError(path + has + name + which);
+    throw GraphError({path, has, name, which});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void name_net(Variable& predict) { name_variables(trace(std::array{&predict})); }
@@ -141,7 +141,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE LoadedNet read_net(CheckpointFile const& file, 
                                                                                    Scope& scope)) {
     expect_whole(file);
     auto const program = file.program();
-    if (!program) throw GraphError(file.path() + " has no program: build the net, and load its parameters");
+    if (!program) throw GraphError({file.path(), " has no program: build the net, and load its parameters"});
     LoadedNet net{std::make_unique<Scope>(), {}, {}};
     net.scope->limits = limits;
     net.outputs = read(*program, *net.scope);
@@ -151,9 +151,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE LoadedNet read_net(CheckpointFile const& file, 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void check_result(LoadedNet const& net, std::string const& path,
                                                    VarSpec const& result) {
     if (net.outputs.size() != 1 || net.outputs[0]->spec().dtype != result.dtype)
-        throw TypeError(path + ": the result",
-                        std::to_string(net.outputs.size()) + " of " + kind_text(net.outputs[0]->spec()),
-                        "1 of " + kind_text(result));
+        throw TypeError({path, ": the result"}, {net.outputs.size(), " of ", kind_text(net.outputs[0]->spec())},
+                        {"1 of ", kind_text(result)});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void load_values(LoadedNet& net, CheckpointFile const& file,

@@ -64,7 +64,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
             once(seen[2], key, at);
             header.shape = tuple();
         } else {
-            throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
+            throw FormatError(at, "the header", {"has a key '", key, "', which is unknown"});
         }
         if (!accept(',')) {
             take('}');
@@ -76,7 +76,7 @@ ROWAN_FUNCTION ROWAN_RARE NpyHeader NpyParser::header() {
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!seen[i])
             throw FormatError(offset_, "the header",
-                              std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
+                              {"lacks ", std::array{"'descr'", "'fortran_order'", "'shape'"}[i]});
     }
     return header;
 }
@@ -88,11 +88,11 @@ ROWAN_FUNCTION ROWAN_RARE void NpyParser::fail(std::string const& expected) cons
         bool const printable = c >= ' ' && c <= '~';
         found = printable ? std::string("'") + c + "'" : "byte " + std::to_string(static_cast<unsigned char>(c));
     }
-    throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
+    throw FormatError(offset_ + at_, "the header", {"has ", found, ", expected ", expected});
 }
 
 ROWAN_FUNCTION ROWAN_RARE void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
-    if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
+    if (seen) throw FormatError(at, "the header", {"has the key '", key, "' twice"});
     seen = true;
 }
 
@@ -165,20 +165,16 @@ NpyHeader read_npy_header(Reader& in) {
     auto const major = in.template number<std::uint8_t>("the version");
     auto const minor = in.template number<std::uint8_t>("the version");
     if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(
-            6, "the version",
-            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
+        throw FormatError(6, "the version", {"is ", major, ".", minor, ", supported are 1.0, 2.0 and 3.0"});
     }
     std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
                                             : in.template number<std::uint32_t>("the header's length");
     if (length > npy_header_limit) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", more than " + std::to_string(npy_header_limit));
+        throw FormatError(8, "the header's length", {"is ", length, ", more than ", npy_header_limit});
     }
     std::uint64_t const begin = in.position();
     if (length > in.left()) {
-        throw FormatError(8, "the header's length",
-                          "is " + std::to_string(length) + ", but " + std::to_string(in.left()) + " bytes follow");
+        throw FormatError(8, "the header's length", {"is ", length, ", but ", in.left(), " bytes follow"});
     }
     std::string text(length, '\0');
     in.read("the header", std::as_writable_bytes(std::span(text)));

@@ -37,7 +37,7 @@ template <class T, class Reader>
 Tensor<T> read_paddle_elements(Reader& in, TensorDesc const& desc) {
     check_paddle_type<T>();
     if (desc.data_type != dtype<T>::wire)
-        throw TypeError("the stream's element type", data_type_text(desc.data_type), std::string(dtype<T>::name));
+        throw TypeError("the stream's element type", data_type_text(desc.data_type), dtype<T>::name);
     element_bytes<T>(in.position(), "the shape", desc.dims, in.left());
     auto tensor = Tensor<T>::from_shape({desc.dims.begin(), desc.dims.end()});
     read_elements(in, "the data", std::span(tensor.data(), tensor.size()));

@@ -16,7 +16,7 @@ template <class Reader>
 void read_paddle_version(Reader& in, char const* field) {
     std::uint64_t const at = in.position();
     auto const version = in.template number<std::uint32_t>(field);
-    if (version != 0) throw FormatError(at, field, "is " + std::to_string(version) + ", supported is 0");
+    if (version != 0) throw FormatError(at, field, {"is ", version, ", supported is 0"});
 }
 
 /// Reads `count` numbers.
@@ -25,8 +25,7 @@ template <class Reader>
 Tensor<std::int64_t> read_paddle_numbers(Reader& in, char const* field, std::uint64_t count) {
     if (count > in.left() / 8) {
         throw FormatError(in.position(), field,
-                          "are " + std::to_string(count) + " numbers of 8 bytes, but " + std::to_string(in.left()) +
-                              " bytes are left");
+                          {"are ", count, " numbers of 8 bytes, but ", in.left(), " bytes are left"});
     }
     auto numbers = Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(count)});
     read_elements(in, field, std::span(numbers.data(), numbers.size()));
@@ -39,15 +38,14 @@ Lod read_paddle_lod(Reader& in) {
     std::uint64_t const at = in.position();
     auto const levels = in.template number<std::uint64_t>("the number of LoD levels");
     if (levels > Lod::max_levels)
-        throw FormatError(at, "the number of LoD levels",
-                          "is " + std::to_string(levels) + ", more than " + std::to_string(Lod::max_levels));
+        throw FormatError(at, "the number of LoD levels", {"is ", levels, ", more than ", Lod::max_levels});
     std::vector<Tensor<std::int64_t>> offsets;
     while (offsets.size() < levels) {
         std::string const field = "the size of LoD level " + std::to_string(offsets.size());
         std::uint64_t const here = in.position();
         auto const bytes = in.template number<std::uint64_t>(field.c_str());
         if (bytes == 0 || bytes % 8 != 0)
-            throw FormatError(here, field, "is " + std::to_string(bytes) + ", which is not a positive multiple of 8");
+            throw FormatError(here, field, {"is ", bytes, ", which is not a positive multiple of 8"});
         offsets.push_back(read_paddle_numbers(in, "the LoD's offsets", bytes / 8));
     }
     return Lod(offsets);
@@ -60,16 +58,14 @@ TensorDesc read_paddle_desc(Reader& in) {
     std::uint64_t const at = in.position();
     auto const size = in.template number<std::int32_t>("the descriptor's size");
     if (size < 0 || size > most)
-        throw FormatError(at, "the descriptor's size",
-                          "is " + std::to_string(size) + ", which is not in [0, " + std::to_string(most) + "]");
+        throw FormatError(at, "the descriptor's size", {"is ", size, ", which is not in [0, ", most, "]"});
     std::array<std::byte, most> room;
     auto const bytes = std::span(room).first(static_cast<std::size_t>(size));
     in.read("the descriptor", bytes);
     auto desc = decode<TensorDesc>(bytes, at + 4);
     for (std::size_t i = 0; i < desc.dims.size(); ++i) {
         if (desc.dims[i] < 0)
-            throw FormatError(at + 4, "dims[" + std::to_string(i) + "]",
-                              "is " + std::to_string(desc.dims[i]) + ", which is negative");
+            throw FormatError(at + 4, {"dims[", i, "]"}, {"is ", desc.dims[i], ", which is negative"});
     }
     return desc;
 }
@@ -81,7 +77,7 @@ PaddleRows read_paddle_rows(Reader& in) {
     auto rows = read_paddle_numbers(in, "the rows", count);
     std::uint64_t const at = in.position();
     auto const height = in.template number<std::int64_t>("the height");
-    if (height < 0) throw FormatError(at, "the height", "is " + std::to_string(height) + ", which is negative");
+    if (height < 0) throw FormatError(at, "the height", {"is ", height, ", which is negative"});
     check_ids(Cpu{}, "rows", rows, height);
     return {height, std::move(rows)};
 }
@@ -102,9 +98,8 @@ ROWAN_FUNCTION void check_paddle_lod(std::uint64_t position, TensorDesc const& d
 ROWAN_CALLED_FUNCTION void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows) {
     if (!desc.dims.empty() && desc.dims[0] == static_cast<std::int64_t>(rows)) return;
     throw FormatError(position, "the value",
-                      "has " + (desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows") +
-                          ", but " + std::to_string(rows) +
-                          " rows are named; Paddle 1.x left more values than rows in tables that grew");
+                      {"has ", (desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows"),
+                       ", but ", rows, " rows are named; Paddle 1.x left more values than rows in tables that grew"});
 }
 
 ROWAN_FUNCTION void PaddleParts::bytes(std::span<std::byte const> more) {

@@ -52,13 +52,11 @@ private:
             for (Frame const* f = this; f != nullptr; f = f->outer) {
                 if (auto const found = f->variables.find(name); found != f->variables.end()) return *found->second;
             }
-            throw GraphError(
-                std::string("the variable \"").append(name).append("\" is read before an operator writes it"));
+            throw GraphError({"the variable \"", name, "\" is read before an operator writes it"});
         }
         VarDesc const& desc(std::string const& name) const {
             auto const found = declared.find(name);
-            if (found == declared.end())
-                throw GraphError(std::string("the variable \"").append(name).append("\" is not declared in its block"));
+            if (found == declared.end()) throw GraphError({"the variable \"", name, "\" is not declared in its block"});
             return *found->second;
         }
         /// Registers a variable. Throws GraphError unless it is as declared and its name is new.
@@ -66,14 +64,9 @@ private:
             VarSpec is = v.spec();
             if (is.type == VarType::STEP_SCOPES) is.dtype = dtype<float>::wire;  // as spec_of gives it
             if (VarSpec const spec = spec_of(desc(name)); !(spec == is))
-                throw GraphError(std::string("the variable \"")
-                                     .append(name)
-                                     .append("\" is declared as ")
-                                     .append(spec_text(spec))
-                                     .append(", but is ")
-                                     .append(spec_text(v.spec())));
-            if (!variables.emplace(name, &v).second)
-                throw GraphError(std::string("the variable \"").append(name).append("\" is written twice"));
+                throw GraphError(
+                    {"the variable \"", name, "\" is declared as ", spec_text(spec), ", but is ", spec_text(v.spec())});
+            if (!variables.emplace(name, &v).second) throw GraphError({"the variable \"", name, "\" is written twice"});
             if (v.name().empty()) v.scope().set_name(v, name);
         }
 

@@ -39,16 +39,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void wrong_slots(OpDesc const& op, Operator con
         std::string is, expected;
         for (auto const& slot : given) is.append(is.empty() ? "" : ", ").append(slot.parameter);
         for (auto const slot : known) expected.append(expected.empty() ? "" : ", ").append(slot);
-        throw GraphError(name + " has the " + what + " (" + is + "), expected (" + expected + ")");
+        throw GraphError({name, " has the ", what, " (", is, "), expected (", expected, ")"});
     };
     check("inputs", op.inputs, made.kernel->inputs);
     check("outputs", op.outputs, made.kernel->outputs);
     std::size_t results = 0;
     for (auto const& slot : op.outputs) results += slot.arguments.size();
     if (results != made.outputs.size())
-        throw GraphError(name + " has " + std::to_string(results) + " results, expected " +
-                         std::to_string(made.outputs.size()));
-    throw GraphError(name + " does not read what its block reads, in the same order");
+        throw GraphError({name, " has ", results, " results, expected ", made.outputs.size()});
+    throw GraphError({name, " does not read what its block reads, in the same order"});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -76,8 +75,7 @@ std::vector<Variable*> ProgramReader<Device, T...>::read(Scope& scope) {
 template <class Device, class... T>
 void ProgramReader<Device, T...>::read_source(Frame& frame, OpDesc const& op) {
     if (frame.outer != nullptr || op.outputs.size() != 1 || op.outputs[0].arguments.size() != 1)
-        throw GraphError(
-            std::string("operator ").append(op.type).append(" does not make one variable of the outermost block"));
+        throw GraphError({"operator ", op.type, " does not make one variable of the outermost block"});
     std::string const& name = op.outputs[0].arguments[0];
     VarSpec const spec = spec_of(frame.desc(name));
     if (op.type == "feed") {
@@ -115,14 +113,13 @@ Operator& ProgramReader<Device, T...>::with_element(std::string_view what, std::
     (..., attempt(std::type_identity<T>{}));
     attempt(std::type_identity<std::int64_t>{});
     if (made == nullptr)
-        throw TypeError(std::string(what), dtype_text(wire),
-                        "a type among the template arguments, such as dtypes<float>");
+        throw TypeError(what, dtype_text(wire), "a type among the template arguments, such as dtypes<float>");
     return *made;
 }
 
 template <class Device, class... T>
 void ProgramReader<Device, T...>::expect_inputs(OpDesc const& op, Variables const& inputs, std::size_t n) {
-    if (inputs.size() < n) throw GraphError(std::string("operator ").append(op.type).append(" has too few inputs"));
+    if (inputs.size() < n) throw GraphError({"operator ", op.type, " has too few inputs"});
 }
 
 template <class Device, class... T>
@@ -153,10 +150,10 @@ Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables co
                                    &whole_kernel<typename k::size>::value}) {
             if (c->name != op.type) continue;
             if (inputs.size() != c->inputs.size())
-                throw GraphError(std::string("operator ").append(op.type).append(" has the wrong number of inputs"));
+                throw GraphError({"operator ", op.type, " has the wrong number of inputs"});
             return scope.new_op(*c, inputs, std::make_shared<VarSpec const>(inputs[0]->spec()));
         }
-        throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
+        throw GraphError({"there is no operator \"", op.type, "\""});
     });
 }
 
@@ -164,8 +161,7 @@ template <class Device, class... T>
 auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op, std::string_view attribute) -> Frame {
     auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, attribute).value);
     if (index >= used_.size() || used_[index])
-        throw GraphError(
-            std::string("operator ").append(op.type).append(": its block is missing or belongs to another operator"));
+        throw GraphError({"operator ", op.type, ": its block is missing or belongs to another operator"});
     used_[index] = true;
     return Frame(*this, index, &outer);
 }

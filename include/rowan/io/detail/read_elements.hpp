@@ -24,9 +24,8 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
     if constexpr (std::is_same_v<T, bool>) {
         auto const bad = std::ranges::find_if(bytes, [](std::byte x) { return x > std::byte{1}; });
         if (bad == bytes.end()) return;
-        throw FormatError(
-            begin + static_cast<std::uint64_t>(bad - bytes.begin()), field,
-            "has the truth value " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
+        throw FormatError(begin + static_cast<std::uint64_t>(bad - bytes.begin()), field,
+                          {"has the truth value ", std::to_integer<int>(*bad), ", which is neither 0 nor 1"});
     }
 }
 
@@ -35,17 +34,14 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
 template <class T, class Shape>
 std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape const& shape, std::uint64_t left) {
     if (shape.size() > Tensor<T>::max_rank) {
-        throw FormatError(
-            position, field,
-            "has " + std::to_string(shape.size()) + " dims, more than " + std::to_string(Tensor<T>::max_rank));
+        throw FormatError(position, field, {"has ", shape.size(), " dims, more than ", Tensor<T>::max_rank});
     }
     auto const size = shape_size(shape, sizeof(T));
-    if (!size) throw FormatError(position, field, "is " + shape_text(shape) + ", more than 2^63 - 1 bytes");
+    if (!size) throw FormatError(position, field, {"is ", shape_text(shape), ", more than 2^63 - 1 bytes"});
     std::uint64_t const bytes = *size * sizeof(T);
     if (bytes > left) {
         throw FormatError(position, field,
-                          "is " + shape_text(shape) + ", which needs " + std::to_string(bytes) + " bytes, " +
-                              std::to_string(left) + " are left");
+                          {"is ", shape_text(shape), ", which needs ", bytes, " bytes, ", left, " are left"});
     }
     return bytes;
 }

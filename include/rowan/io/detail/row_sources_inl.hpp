@@ -17,19 +17,17 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION std::shared_ptr<RowSource const> open_row_source(std::shared_ptr<InputFile const> file,
                                                                 std::uint64_t offset, std::int64_t height,
                                                                 std::size_t row_bytes, RowStoreOptions const& options) {
-    if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
+    if (height < 0) throw ShapeError("height", {height}, "0 or more");
     if (options.readers < 0 || options.readers > 1024)
         throw ValueError("readers", options.readers, "a number in [0, 1024]");
     constexpr std::size_t least = 4 * PageCache::bytes_per_page, most = least << 28;
     if (options.cache_bytes < least || options.cache_bytes > most) {
-        throw ValueError("cache_bytes", options.cache_bytes,
-                         "a number in [" + std::to_string(least) + ", " + std::to_string(most) + "]");
+        throw ValueError("cache_bytes", options.cache_bytes, {"a number in [", least, ", ", most, "]"});
     }
     std::uint64_t const size = file->size(), left = offset > size ? 0 : size - offset;
     if (offset > size || (row_bytes != 0 && static_cast<std::uint64_t>(height) > left / row_bytes)) {
         throw FormatError(offset, "rows",
-                          "are " + std::to_string(height) + " of " + std::to_string(row_bytes) +
-                              " bytes, but the file ends at byte " + std::to_string(size));
+                          {"are ", height, " of ", row_bytes, " bytes, but the file ends at byte ", size});
     }
     static constexpr std::byte nothing{};
     if (height == 0 || row_bytes == 0) return std::make_shared<MemoryRows>(height, row_bytes, &nothing, nullptr);

@@ -29,7 +29,7 @@ public:
 private:
     using JsonReader::fail;
     [[noreturn]] void fail(Record const& r, std::string const& reason) const {
-        throw FormatError(8 + r.name.at, "tensor \"" + std::string(header_.name(r)) + "\"", reason);
+        throw FormatError(8 + r.name.at, {"tensor \"", header_.name(r), "\""}, reason);
     }
     void tensor(Text name);
     void check_size(Record const& r);
@@ -141,8 +141,7 @@ ROWAN_FUNCTION void SafetensorsParser::check_places() {
         next = r.end;
     }
     if (next != data_) {
-        throw FormatError(8 + text_.size() + next, "the data",
-                          "has " + std::to_string(data_) + " bytes, but the tensors " + std::to_string(next));
+        throw FormatError(8 + text_.size() + next, "the data", {"has ", data_, " bytes, but the tensors ", next});
     }
 }
 
@@ -184,12 +183,10 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> SafetensorsHeader::shape(Record 
 
 ROWAN_CALLED_FUNCTION void check_safetensors_length(std::uint64_t n, std::uint64_t left) {
     if (n > safetensors_header_limit) {
-        throw FormatError(0, "the header's length",
-                          "is " + std::to_string(n) + ", more than " + std::to_string(safetensors_header_limit));
+        throw FormatError(0, "the header's length", {"is ", n, ", more than ", safetensors_header_limit});
     }
     if (n > left) {
-        throw FormatError(0, "the header's length",
-                          "is " + std::to_string(n) + ", but " + std::to_string(left) + " bytes follow");
+        throw FormatError(0, "the header's length", {"is ", n, ", but ", left, " bytes follow"});
     }
 }
 

@@ -15,7 +15,7 @@ namespace rowan::inline v0::detail {
 /// A string of JSON.
 ROWAN_FUNCTION ROWAN_RARE std::string json_string(char const* what, std::string const& s) {
     if (std::size_t const bad = invalid_utf8(s); bad != s.size())
-        throw Error(std::string(what) + " \"" + s + "\" is not UTF-8 at byte " + std::to_string(bad));
+        throw Error({what, " \"", s, "\" is not UTF-8 at byte ", bad});
     constexpr std::string_view letters = "\"\\bfnrt", meanings = "\"\\\b\f\n\r\t";
     std::string text = "\"";
     for (char const c : s) {
@@ -39,7 +39,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::string safetensors_header_text(
         return std::tie(a.name, a.source) < std::tie(b.name, b.source);
     });
     auto const twice = std::ranges::adjacent_find(parts, {}, &SafetensorsPart::name);
-    if (twice != parts.end()) throw Error("the tensor \"" + twice->name + "\" is given twice");
+    if (twice != parts.end()) throw Error({"the tensor \"", twice->name, "\" is given twice"});
     std::ranges::stable_sort(parts, {}, type);
     std::string text = "{";
     if (!metadata.empty()) {
@@ -64,8 +64,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::string safetensors_header_text(
     text += '}';
     text.append((8 - text.size() % 8) % 8, ' ');
     if (text.size() > safetensors_header_limit) {
-        throw Error("the header has " + std::to_string(text.size()) + " bytes, more than " +
-                    std::to_string(safetensors_header_limit));
+        throw Error({"the header has ", text.size(), " bytes, more than ", safetensors_header_limit});
     }
     std::string bytes(8, '\0');
     for (std::size_t i = 0; i < 4; ++i) bytes[i] = static_cast<char>(text.size() >> 8 * i & 255);

@@ -45,7 +45,7 @@ public:
             file.read(0, std::span(first).first(n), path_);
             // after a power failure the beginning may not have been written
             if (std::memcmp(first.data(), own.data(), n) != 0 && first != decltype(first){})
-                throw FormatError(0, "the journal " + path_, "is not of this table: another's, or another file");
+                throw FormatError(0, {"the journal ", path_}, "is not of this table: another's, or another file");
             keep(std::move(file));
             return true;
         }
@@ -68,12 +68,11 @@ public:
                 record.generation < generation)
                 break;
             if (record.generation != generation) {
-                throw FormatError(at, "the journal " + path_,
-                                  "is of generation " + std::to_string(record.generation) + ", and the table is of " +
-                                      std::to_string(generation));
+                throw FormatError(at, {"the journal ", path_},
+                                  {"is of generation ", record.generation, ", and the table is of ", generation});
             }
             if (record.page >= pages)
-                throw FormatError(at, "the journal " + path_, "has a page that the table has not");
+                throw FormatError(at, {"the journal ", path_}, "has a page that the table has not");
             found.push_back(record.page);
         }
         bytes_ = found.size() * bytes.size();

@@ -29,21 +29,18 @@ ROWAN_CALLED_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte co
     return crc32c(bytes, crc32c(bytes_before_sum(*this)));
 }
 
-ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows,
-                                                          std::vector<TableState> all)
+ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all)
     : id(number), height(rows), parts(std::move(all)) {
     if (parts.size() > 1 + most_table_states) {
-        throw Error("there are " + std::to_string(parts.size() - 1) + " states, more than " +
-                    std::to_string(most_table_states));
+        throw Error({"there are ", parts.size() - 1, " states, more than ", most_table_states});
     }
     std::uint64_t at = table_page;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         std::string const& name = parts[i].name;
-        if (i != 0 && name.empty()) throw Error("states[" + std::to_string(i - 1) + "] has no name");
-        if (name.size() > 255)
-            throw Error("the name of states[" + std::to_string(i - 1) + "] is longer than 255 bytes");
+        if (i != 0 && name.empty()) throw Error({"states[", i - 1, "] has no name"});
+        if (name.size() > 255) throw Error({"the name of states[", i - 1, "] is longer than 255 bytes"});
         for (std::size_t j = 1; j < i; ++j) {
-            if (parts[j].name == name) throw Error("two states are named \"" + name + "\"");
+            if (parts[j].name == name) throw Error({"two states are named \"", name, "\""});
         }
         at += 4 * 5 + 8 + name.size() + parts[i].type_name.size();
     }
@@ -54,13 +51,12 @@ ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64
         std::array<std::uint64_t, 2> const shape{height, part.width.value_or(1)};
         auto const elements = shape_size(shape, part.element_size);
         if (!elements || *elements * part.element_size > most - at)
-            throw ShapeError("height", std::to_string(height), "one whose table has at most 2^62 bytes");
+            throw ShapeError("height", {height}, "one whose table has at most 2^62 bytes");
         at += in_table_pages(*elements * part.element_size);
     }
     file_bytes = at;
     if (height > file_bytes) {  // all widths are 0; a small file must not ask for a bit for each of so many rows
-        throw ShapeError("height", std::to_string(height),
-                         "at most " + std::to_string(file_bytes) + " if no row has elements");
+        throw ShapeError("height", {height}, {"at most ", file_bytes, " if no row has elements"});
     }
 }
 
@@ -94,18 +90,15 @@ ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
     return bytes;
 }
 
-ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path,
-                                                                std::span<std::byte const> file) {
+ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path, std::span<std::byte const> file) {
     ByteReader in(file);
     TableHeader head;
     in.read("the header", std::as_writable_bytes(std::span(&head, 1)));
     if (head.magic != TableHeader::rowan) throw FormatError(0, path, "is not a table in a file of rowan");
-    if (head.version != 1)
-        throw FormatError(8, "the version", "is " + std::to_string(head.version) + ", supported is 1");
+    if (head.version != 1) throw FormatError(8, "the version", {"is ", head.version, ", supported is 1"});
     if (head.sum != crc32c(bytes_before_sum(head))) throw FormatError(0, "the header", "has another checksum");
     if (head.file_bytes != file.size()) {
-        throw FormatError(32, "the size of the file",
-                          "is " + std::to_string(file.size()) + ", expected " + std::to_string(head.file_bytes));
+        throw FormatError(32, "the size of the file", {"is ", file.size(), ", expected ", head.file_bytes});
     }
     in.bytes("the header", table_page - sizeof head);
     auto const described = in.bytes("the descriptions", head.description_bytes);
@@ -136,7 +129,7 @@ ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path,
     try {
         layout = TableLayout(head.id, head.height, std::move(parts));
     } catch (Error const& error) {
-        throw FormatError(table_page, "the descriptions", std::string("are invalid: ") + error.what());
+        throw FormatError(table_page, "the descriptions", {"are invalid: ", error.what()});
     }
     if (layout.parts.empty() || layout.file_bytes != head.file_bytes)
         throw FormatError(32, "the size of the file", "is not that of its parts");

@@ -204,7 +204,7 @@ private:
         auto const other = TableGeneration::of(generation_ - 1);
         std::size_t const at = place_of_generation(other.number);
         if (pages.empty() && get<TableGeneration>(at) != other) {
-            throw FormatError(at, "the generation beside " + std::to_string(generation_),
+            throw FormatError(at, {"the generation beside ", generation_},
                               "is damaged, and there is no journal of a save that did not end: it may be the later "
                               "one");
         }

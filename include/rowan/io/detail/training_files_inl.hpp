@@ -7,8 +7,8 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
-#include <rowan/io/detail/naming_file.hpp>
 #include <rowan/io/detail/model_parts.hpp>
+#include <rowan/io/detail/naming_file.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -49,7 +49,7 @@ ROWAN_FUNCTION ROWAN_RARE bool TrainingFiles::found() const {
         if (other.empty()) return false;
         throw FormatError(
             0, last_,
-            "is missing, although there is " + other + ": to begin anew, remove the saves or take another folder");
+            {"is missing, although there is ", other, ": to begin anew, remove the saves or take another folder"});
     }
     return naming_file(last_, [&] {
         CheckpointFile const file(last_);

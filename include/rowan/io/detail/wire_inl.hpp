@@ -14,14 +14,13 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void WireValue::refuse(std::string const& reaso
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void WireSeen::refuse(std::string const& field, std::string const& reason) const {
-    throw FormatError(offset, std::string(name).append(".").append(field), reason);
+    throw FormatError(offset, {name, ".", field}, reason);
 }
 
 ROWAN_FUNCTION ROWAN_RARE void WireCheck::run(WireMessage const& message, std::span<std::byte const> bytes,
                                               std::uint64_t offset, std::int64_t more_memory) {
     if (bytes.size() > max_bytes) {
-        throw FormatError(offset, std::string(message.name),
-                          "has " + std::to_string(bytes.size()) + " bytes, more than " + std::to_string(max_bytes));
+        throw FormatError(offset, message.name, {"has ", bytes.size(), " bytes, more than ", max_bytes});
     }
     most_ = most_memory(bytes.size(), more_memory);
     walk(message, bytes, offset);
@@ -88,8 +87,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::walk(WireMessage const& message
             throw FormatError(at, field, "is not a field number: they are in [1, 2^29)");
         }
         if (type == 3 || type == 4) throw FormatError(at, field, "is a group, which descriptors never contain");
-        if (type > fixed32)
-            throw FormatError(at, field, "has wire type " + std::to_string(type) + ", which does not exist");
+        if (type > fixed32) throw FormatError(at, field, {"has wire type ", type, ", which does not exist"});
         if (found == nullptr) {
             spend(at, field);
             skip(in, field, type);
@@ -106,8 +104,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::walk(WireMessage const& message
             continue;
         }
         if (type != want) {
-            throw FormatError(at, field,
-                              "has wire type " + std::to_string(type) + ", expected " + std::to_string(want));
+            throw FormatError(at, field, {"has wire type ", type, ", expected ", want});
         }
         if (!found->repeated && seen.count[i] > 1) throw FormatError(at, field, "occurs twice");
         value(message, *found, in, field, seen.number[i]);
@@ -173,14 +170,12 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::skip(ByteReader& in, std::strin
 ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::use_memory(std::uint64_t at, std::string const& field,
                                                             std::uint64_t bytes) {
     if ((memory_ += static_cast<std::int64_t>(bytes)) <= most_) return;
-    throw FormatError(
-        at, field,
-        "is one value too many: the descriptor needs more than " + std::to_string(most_) + " bytes of memory");
+    throw FormatError(at, field, {"is one value too many: the descriptor needs more than ", most_, " bytes of memory"});
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void WireCheck::spend(std::uint64_t at, std::string const& field) {
     if (++elements_ > max_elements) {
-        throw FormatError(at, field, "is one value too many: a descriptor has at most " + std::to_string(max_elements));
+        throw FormatError(at, field, {"is one value too many: a descriptor has at most ", max_elements});
     }
 }
 

@@ -26,8 +26,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<RnnBlock> new_rnn_block(Scope& 
     spec::has_levels("layer::rnn: x", x);
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", options.level,
-                         "a level of x, whose number of levels is " + std::to_string(levels));
+        throw ValueError("layer::rnn: level", options.level, {"a level of x, whose number of levels is ", levels});
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
@@ -87,13 +86,12 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
                                                std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
-                         std::to_string(before.size()));
+        throw ShapeError("layer::rnn: the number of states after a step", {after.size()}, {before.size()});
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
         if (next.size() != 2 || (next[1] != first[1] && next[1] != UNK && first[1] != UNK))
-            throw ShapeError("layer::rnn: the width of the state " + before[m]->name() + " after a step",
+            throw ShapeError({"layer::rnn: the width of the state ", before[m]->name(), " after a step"},
                              next.size() == 2 ? std::to_string(next[1]) : "unknown",
                              first[1] == UNK ? "that of a matrix" : std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
@@ -103,8 +101,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
         Dims const& dims = v.spec().dims;
         if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
         if (dims.size() > 1 && dims[0] != UNK)
-            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step",
-                             std::to_string(dims[0]),
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", {dims[0]},
                              "one for each sequence: a value in the step has a fixed number of rows");
         throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
                          "a row for each");

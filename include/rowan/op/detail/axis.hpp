@@ -35,7 +35,7 @@ constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, s
         if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
         for (std::size_t k = 0; k < i; ++k) {
             if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                throw IndexError("axes", i, axes[i], "is the same axis as axes[" + std::to_string(k) + "]");
+                throw IndexError("axes", i, axes[i], {"is the same axis as axes[", k, "]"});
         }
         in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
     }

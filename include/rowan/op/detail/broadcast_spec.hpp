@@ -18,7 +18,7 @@ namespace rowan::inline v0::detail {
 
 template <class Shape>
 [[noreturn]] void do_not_broadcast(char const* field, Shape const& y, Shape const& x) {
-    throw ShapeError(std::string(field) + ".shape()", shape_text(y), shape_text(x) + " or one that broadcasts with it");
+    throw ShapeError({field, ".shape()"}, shape_text(y), {shape_text(x), " or one that broadcasts with it"});
 }
 
 [[noreturn]] inline void too_many_dims(char const* field, std::size_t rank, std::size_t of_x, std::int64_t axis) {
@@ -97,14 +97,11 @@ constexpr bool may_broadcast(VarSpec const& x, VarSpec const& y) {
     for (std::size_t i = fewer.size(); i < more.size(); ++i) column.push_back(1);
     for (std::size_t i = 1; i < fewer.size(); ++i) column.push_back(fewer[i]);
     std::string const y(field), own = of_y ? y : y.substr(0, y.rfind(' ') + 1) + "x", list = text(column);
-    throw ShapeError(own + ".shape()", text(fewer),
-                     std::string("as many dims as ")
-                         .append(text(more))
-                         .append(", or each row would meet every other: layer::reshape, or layer::data(\"")
-                         .append(own.substr(own.rfind(' ') + 1))
-                         .append("\", {")
-                         .append(list.substr(1, list.size() - 2))
-                         .append("}); for all pairs, layer::reshape to [1, ...]"));
+    throw ShapeError(
+        {own, ".shape()"}, text(fewer),
+        {"as many dims as ", text(more), ", or each row would meet every other: layer::reshape, or layer::data(\"",
+         own.substr(own.rfind(' ') + 1), "\", {", list.substr(1, list.size() - 2),
+         "}); for all pairs, layer::reshape to [1, ...]"});
 }
 
 /// Throws if the first dims of both are the unknown number of rows, and that of one meets a dim of 1 behind the rows of

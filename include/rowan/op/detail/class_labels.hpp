@@ -19,8 +19,7 @@ namespace rowan::inline v0::detail {
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
     std::size_t const size = options.weights.size();
-    if (size != 0 && size != classes)
-        throw ShapeError("weights.size()", std::to_string(size), std::to_string(classes) + ", one for each class");
+    if (size != 0 && size != classes) throw ShapeError("weights.size()", {size}, {classes, ", one for each class"});
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -192,7 +191,7 @@ template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, ClassRows<T, D> const& c) {
     if (reduction != Reduction::none || c.rest.size() == 1) return check_reduced(field, out_grad, reduction, c.n);
     if (out_grad.shape() != c.rest)
-        throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()), shape_text(c.rest));
+        throw ShapeError({field, ".shape()"}, shape_text(out_grad.shape()), shape_text(c.rest));
 }
 
 /// The gradient of what the losses are made of, x or softmax(x), by a rule of rows.

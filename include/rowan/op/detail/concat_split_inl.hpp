@@ -22,7 +22,7 @@ ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> c
     };
     std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
     auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
-    if (odd != inputs.end()) throw ShapeError(odd->first + ".shape()", odd->second, most);
+    if (odd != inputs.end()) throw ShapeError({odd->first, ".shape()"}, odd->second, most);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -127,8 +127,7 @@ template <class I, class T, class D>
 void check_crf_labels(D const& exec, LoDTensor<T, D> const& emission, Tensor<I, D> const& label) {
     std::size_t const rows = emission.value().shape(0);
     if (label.dimension() == 0 || label.shape(0) != rows || label.size() != rows)
-        throw ShapeError("label.shape()", shape_text(label.shape()),
-                         std::string("[").append(std::to_string(rows)).append("] or the same with a dim of 1"));
+        throw ShapeError("label.shape()", shape_text(label.shape()), {"[", rows, "] or the same with a dim of 1"});
     ElementLoops<D>::check(exec, label);
     ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(emission.value().shape(1)));
 }

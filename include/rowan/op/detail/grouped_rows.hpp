@@ -21,8 +21,7 @@ TargetGroups<T> row_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> con
     check_rank("x", x.value(), 2);
     check_rank("w", w, 2);
     if (w.shape(1) != x.value().shape(1))
-        throw ShapeError("w.shape()", shape_text(w.shape()),
-                         "[any, " + std::to_string(x.value().shape(1)) + "], the width of x");
+        throw ShapeError("w.shape()", shape_text(w.shape()), {"[any, ", x.value().shape(1), "], the width of x"});
     ElementLoops<Cpu>::check(exec, x.value(), w);
     TargetGroups<T> groups{};
     groups.groups = x.value().shape(0);
@@ -56,7 +55,7 @@ std::tuple<Tensor<T>, Tensor<T>> target_gradients(Cpu const& exec, TargetGroups<
     std::size_t const n = x.value().shape(0), pairs = groups.pairs().back();
     check_reduced("out_grad", out_grad, options.reduction, n);
     if (saved.dimension() != 1 || saved.size() != pairs)
-        throw ShapeError("saved.shape()", shape_text(saved.shape()), "[" + std::to_string(pairs) + "]");
+        throw ShapeError("saved.shape()", shape_text(saved.shape()), {"[", pairs, "]"});
     ElementLoops<Cpu>::check(exec, saved, out_grad);
     auto x_grad = Tensor<T>::from_shape(x.value().shape());
     auto rows = Tensor<T>::from_shape({targets, w.shape(1)});

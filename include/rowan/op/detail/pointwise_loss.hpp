@@ -131,7 +131,7 @@ void check_row_weights(Tensor<T, D> const& weights, Tensor<T, D> const& x) {
     check_rows("x", x);
     if (weights.dimension() != 1 || weights.size() != x.shape()[0])
         throw ShapeError("weights.shape()", shape_text(weights.shape()),
-                         std::string("[").append(std::to_string(x.shape()[0])).append("], one for each row of x"));
+                         {"[", x.shape()[0], "], one for each row of x"});
 }
 
 /// How often each element of a loss counts: the weight of its row, or 0 if its label is the one to ignore; and behind

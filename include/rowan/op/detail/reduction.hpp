@@ -175,8 +175,7 @@ template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
     std::size_t const size = reduction == Reduction::none ? n : 1;
     if (out_grad.dimension() == 1 && out_grad.size() == size) return;
-    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
-                     std::string("[").append(std::to_string(size)).append("]"));
+    throw ShapeError({field, ".shape()"}, shape_text(out_grad.shape()), {"[", size, "]"});
 }
 
 /// Returns the gradient of the loss of each row. `kept`, if given, has the weight of each row, 0 for those that do not

@@ -164,8 +164,7 @@ public:
     /// errors   ShapeError if `saved` does not have the shape of the scores
     void check_saved(Tensor<T> const& saved) const {
         if (saved.dimension() != 2 || saved.shape(0) != of.n || saved.shape(1) != of.columns())
-            throw ShapeError("saved.shape()", shape_text(saved.shape()),
-                             "[" + std::to_string(of.n) + ", " + std::to_string(of.columns()) + "]");
+            throw ShapeError("saved.shape()", shape_text(saved.shape()), {"[", of.n, ", ", of.columns(), "]"});
     }
 
     /// The gradients of x, w and b, given that of the scores.
@@ -213,7 +212,7 @@ private:
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), width = x.shape(1);
         auto const refuse = [](char const* field, auto const& tensor, std::string const& wanted) {
-            throw ShapeError(std::string(field) + ".shape()", shape_text(tensor.shape()), wanted);
+            throw ShapeError({field, ".shape()"}, shape_text(tensor.shape()), wanted);
         };
         std::string const of_rows = std::to_string(n);
         if (w.shape(1) != width) refuse("w", w, "[any, " + std::to_string(width) + "], the width of x");

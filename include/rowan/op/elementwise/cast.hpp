@@ -54,9 +54,8 @@ struct CastElement {
 
 template <class To, class From>
 [[noreturn]] void refuse_cast(std::size_t i, From const& x) {
-    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
-                     static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
+    throw ValueError({"x[", i, "]"}, static_cast<double>(dtype<From>::widen(x)),
+                     {"a number whose integer part ", dtype<To>::name, " holds"});
 }
 
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in

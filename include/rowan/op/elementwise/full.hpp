@@ -15,9 +15,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void unknown_dim(std::size_t i) {
-    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
-}
+[[noreturn]] inline void unknown_dim(std::size_t i) { throw ShapeError({"dims[", i, "]"}, "UNK", "a count"); }
 
 /// Converts a number to an element.
 /// errors   ValueError if elements are integers and cannot represent the value
@@ -25,9 +23,7 @@ template <class T>
 T as_element(double value) {
     if constexpr (std::integral<sum_t<T>>) {
         using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
-        if (!is_whole<I>(value))
-            throw ValueError("value", value,
-                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+        if (!is_whole<I>(value)) throw ValueError("value", value, {"a whole number that ", dtype<T>::name, " holds"});
     }
     return dtype<T>::narrow(constant<sum_t<T>>(value));
 }

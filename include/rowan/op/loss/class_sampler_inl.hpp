@@ -58,7 +58,7 @@ ROWAN_CALLED_FUNCTION ClassSampler ClassSampler::of_counts(std::span<std::int64_
     detail::Exponent const exponent = detail::exact_exponent(power);
     std::vector<double> weight(counts.size());
     for (std::size_t c = 0; c < counts.size(); ++c) {
-        if (counts[c] < 0) throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0");
+        if (counts[c] < 0) throw ValueError({"counts[", c, "]"}, counts[c], "at least 0");
         weight[c] = counts[c] == 0 ? 0.0 : detail::power(static_cast<double>(counts[c]), exponent, 1.0);
     }
     return of_weights(weight);
@@ -103,7 +103,7 @@ ROWAN_CALLED_FUNCTION void ClassSampler::make_buckets(std::span<double const> we
     double sum = 0.0, greatest_weight = 0.0;
     for (std::size_t c = 0; c < n; ++c) {
         if (!(weight[c] >= 0.0) || !std::isfinite(weight[c]))
-            throw ValueError("weight[" + std::to_string(c) + "]", weight[c], "finite and at least 0");
+            throw ValueError({"weight[", c, "]"}, weight[c], "finite and at least 0");
         greatest_weight = std::max(greatest_weight, weight[c]);
     }
     if (!(greatest_weight > 0.0)) throw ValueError("the greatest weight", greatest_weight, "above 0");

@@ -19,7 +19,7 @@ ROWAN_CALLED_FUNCTION HuffmanTree::HuffmanTree(std::span<std::int64_t const> cou
     std::int64_t sum = 0;
     for (std::size_t c = 0; c < n; ++c) {
         if (counts[c] < 0 || counts[c] > std::numeric_limits<std::int64_t>::max() - sum)
-            throw ValueError("counts[" + std::to_string(c) + "]", counts[c], "at least 0, with a sum below 2^63");
+            throw ValueError({"counts[", c, "]"}, counts[c], "at least 0, with a sum below 2^63");
         sum += counts[c];
     }
     make_paths(n, make_parents(counts));

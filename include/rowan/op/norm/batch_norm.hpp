@@ -18,8 +18,7 @@ namespace detail {
 template <class W, class T, class D>
 void check_one_per_column(char const* field, Tensor<W, D> const& w, Tensor<T, D> const& x) {
     if (w.dimension() == 1 && w.shape(0) == x.shape(1)) return;
-    throw ShapeError(std::string(field) + ".shape()", shape_text(w.shape()),
-                     "[" + std::to_string(x.shape(1)) + "], the width of x");
+    throw ShapeError({field, ".shape()"}, shape_text(w.shape()), {"[", x.shape(1), "], the width of x"});
 }
 
 /// The means and the inverse deviations of the columns of x.
@@ -70,8 +69,8 @@ private:
     static void check_variance(std::size_t column, S const& variance, M const* next) {
         bool const moves = std::is_same_v<M, S> || next == nullptr || !(load<S>(next) > greatest_normal<S>);
         if (!(variance > greatest_normal<S>)&&moves) return;
-        throw ValueError("batch_norm: the variance of x[:, " + std::to_string(column) + "]",
-                         static_cast<double>(variance), "at most the largest number of its type");
+        throw ValueError({"batch_norm: the variance of x[:, ", column, "]"}, static_cast<double>(variance),
+                         "at most the largest number of its type");
     }
 };
 

@@ -46,8 +46,7 @@ constexpr void check_norm_epsilon(double epsilon) {
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
     std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis,
-                     std::string("in [1, ").append(most) + "] or [-" + most + ", -1]: axis 0 is that of rows");
+    throw ValueError("begin_axis", axis, {"in [1, ", most, "] or [-", most, ", -1]: axis 0 is that of rows"});
 }
 
 /// The first axis that is normalised, as a number from 1 on.

@@ -18,7 +18,7 @@ struct NormRows {
     std::size_t n, width;
 
     NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
-        if (x.dimension() < 2) throw ShapeError("x rank", std::to_string(x.dimension()), "at least 2");
+        if (x.dimension() < 2) throw ShapeError("x rank", {x.dimension()}, "at least 2");
         std::size_t const axis = first_normalised(options, x.dimension());
         tail = shape_from(x.shape(), axis);
         width = product_from(x.shape(), axis);
@@ -28,8 +28,8 @@ struct NormRows {
 
     void check(char const* field, Tensor<T, D> const* w) const {
         if (w != nullptr && w->shape() != tail)
-            throw ShapeError(std::string(field) + ".shape()", shape_text(w->shape()),
-                             shape_text(tail) + ", the dims of x from begin_axis on");
+            throw ShapeError({field, ".shape()"}, shape_text(w->shape()),
+                             {shape_text(tail), ", the dims of x from begin_axis on"});
     }
 };
 

@@ -19,7 +19,7 @@ struct detail::function_of<expand_rows_op> {
         ElementLoops<D>::check(exec, row, like);
         if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
             throw ShapeError("row.shape()", shape_text(row.shape()),
-                             "that of the rows of like, " + shape_text(like.shape()));
+                             {"that of the rows of like, ", shape_text(like.shape())});
         auto out = new_tensor<T>(exec, like.shape());
         ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
         return out;

@@ -23,7 +23,7 @@ namespace detail {
 constexpr std::int64_t width_of_means(std::int64_t width, std::vector<std::int64_t> const& ks) {
     if (ks.empty()) throw ShapeError("sequence_top_k_mean: ks.size()", "0", "at least 1");
     for (std::size_t q = 0; q < ks.size(); ++q) {
-        if (ks[q] < 1) throw ValueError("sequence_top_k_mean: ks[" + std::to_string(q) + "]", ks[q], "1 or more");
+        if (ks[q] < 1) throw ValueError({"sequence_top_k_mean: ks[", q, "]"}, ks[q], "1 or more");
     }
     return spec::times("sequence_top_k_mean: x.row_size()", width, static_cast<std::int64_t>(ks.size()));
 }

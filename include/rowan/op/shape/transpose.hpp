@@ -17,8 +17,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void bad_perm(std::vector<std::int64_t> const& perm, std::size_t rank) {
-    throw ShapeError("perm", shape_text(perm),
-                     std::string("each of the ").append(std::to_string(rank)).append(" axes of x once"));
+    throw ShapeError("perm", shape_text(perm), {"each of the ", rank, " axes of x once"});
 }
 
 /// The dims of x in the order of the result, negative ones counted from the end.

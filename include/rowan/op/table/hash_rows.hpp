@@ -31,8 +31,7 @@ struct HashRow {
 constexpr void check_heights(std::vector<std::int64_t> const& heights) {
     if (heights.empty()) throw ShapeError("heights.size()", "0", "1 or more");
     for (std::size_t t = 0; t < heights.size(); ++t) {
-        if (heights[t] < 1)
-            throw ShapeError("heights[" + std::to_string(t) + "]", std::to_string(heights[t]), "1 or more");
+        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, {heights[t]}, "1 or more");
     }
 }
 

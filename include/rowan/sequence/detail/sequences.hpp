@@ -40,8 +40,7 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
 template <class T, class D>
 Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char const* other, Lod const& like) {
     if (!x.lod().empty() && !(x.lod() == like))
-        throw ShapeError(std::string(field).append(".lod()"), "other levels",
-                         std::string("those of ").append(other).append(", or none"));
+        throw ShapeError({field, ".lod()"}, "other levels", {"those of ", other, ", or none"});
     return x.value();
 }
 
@@ -49,7 +48,7 @@ Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError(field + ".row_size()", std::to_string(x.value().row_size()), "1");
+    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, {x.value().row_size()}, "1");
 }
 
 /// The ids in ascending order.

@@ -12,7 +12,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+    if (lod.empty()) throw ShapeError({field, ".levels()"}, "0", "at least 1");
 }
 
 ROWAN_CALLED_FUNCTION Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }

@@ -24,7 +24,7 @@ struct SlotKind {
         if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
         if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
         if (value.lod().levels() == levels) return;
-        throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
+        throw ShapeError("value.lod().levels()", {value.lod().levels()}, {levels});
     }
 
     void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {

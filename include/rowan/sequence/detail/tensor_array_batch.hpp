@@ -222,7 +222,7 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
         auto const slot = read(static_cast<std::size_t>(indices[i]));
         if (i == 0) shape = slot.shape();
         if (slot.shape() != shape) {
-            throw ShapeError(detail::element_name("slots", static_cast<std::size_t>(indices[i])) + ".shape()",
+            throw ShapeError({detail::element_name("slots", static_cast<std::size_t>(indices[i])), ".shape()"},
                              detail::shape_text(slot.shape()), detail::shape_text(shape));
         }
         data.push_back(slot.value().data());

@@ -57,8 +57,7 @@ struct DeferredChecks {
 
 private:
     static void same_height(std::int64_t rows, std::int64_t height) {
-        if (rows != height)
-            throw ShapeError("grad.height()", std::to_string(rows), std::to_string(height) + ", that of this Deferred");
+        if (rows != height) throw ShapeError("grad.height()", {rows}, {height, ", that of this Deferred"});
     }
     template <std::size_t states>
     static constexpr void count() {

@@ -5,7 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/allocator.hpp>
 
 #include <algorithm>
 #include <cstdint>

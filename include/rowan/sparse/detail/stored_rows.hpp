@@ -62,8 +62,7 @@ struct StoredRows {
         if constexpr (std::is_same_v<T, float>)
             return {format, width, bytes, &decode_rows<float>, sums_bags(format) ? &sum_bags<float> : nullptr};
         if constexpr (read_from_floats<T>) return {format, width, bytes, &decode_rows<decoded_t<T>>, nullptr};
-        throw TypeError("format", std::string(format_name(format)),
-                        std::string("rows that can be read as ").append(dtype<T>::name));
+        throw TypeError("format", format_name(format), {"rows that can be read as ", dtype<T>::name});
     }
 
     /// Writes the rows at the addresses at(0) to at(n - 1) to consecutive rows of `to`.

@@ -191,8 +191,7 @@ private:
     // Without bags, positions are those of rows.
     void make(Device const& exec, char const* field, Ids<Device> const& rows, std::int64_t height,
               std::span<std::int64_t const> bags) {
-        if (rows.shape().size() != 1)
-            throw ShapeError(std::string(field) + " rank", std::to_string(rows.shape().size()), "1");
+        if (rows.shape().size() != 1) throw ShapeError({field, " rank"}, {rows.shape().size()}, "1");
         detail::DeviceIds<System> const ids(exec, field, rows, height);
         allocate(exec, rows.size(), height);
         detail::OnDevice<std::int64_t, Device> const offsets(exec, bags);

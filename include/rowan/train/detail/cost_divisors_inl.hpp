@@ -72,7 +72,7 @@ ROWAN_CALLED_FUNCTION double sum_of_weights(Value const& labels, CrossEntropyOpt
 /// The sum of the weights of the elements of labels that do not have the ignored value.
 ROWAN_IF_CALLED double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored, Variable const* weights);
 ROWAN_CALLED_FUNCTION double sum_of_kept(Value const& labels, std::optional<std::int64_t> ignored,
-                                                    Variable const* weights) {
+                                         Variable const* weights) {
     std::vector<double> of_rows;
     if (weights != nullptr) of_rows = floats_of(weights->value());
     std::vector<double> const all = floats_of(labels);
@@ -174,7 +174,7 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
     for (std::size_t k = 0; k < totals.size(); ++k) {
         for (Counted const& f : divisors_[k].factors) {
             if (totals[k] == 0 && f.of == Counted::value)
-                throw ValueError(std::string("parts: the sum of ").append(describe(*f.variable)), 0.0,
+                throw ValueError({"parts: the sum of ", describe(*f.variable)}, 0.0,
                                  "a number other than 0, as it divides the cost");
         }
     }
@@ -189,14 +189,9 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
         for (std::size_t at = 0; at < weights.size(); at += stride) {
             double const a = weights[at + by] * totals[k], b = weights[at + k] * totals[by];
             if (std::abs(a - b) > tolerance * std::max(std::abs(a), std::abs(b)))
-                throw ValueError(std::string("parts: the divisor of ")
-                                     .append(text(k))
-                                     .append(" in part ")
-                                     .append(std::to_string(at / stride)),
-                                 weights[at + k],
-                                 std::string("in proportion to that of ")
-                                     .append(text(by))
-                                     .append(", a mean that is added to it: else the parts are not one batch"));
+                throw ValueError({"parts: the divisor of ", text(k), " in part ", at / stride}, weights[at + k],
+                                 {"in proportion to that of ", text(by),
+                                  ", a mean that is added to it: else the parts are not one batch"});
         }
     }
     return totals[by];

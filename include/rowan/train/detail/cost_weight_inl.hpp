@@ -34,12 +34,8 @@ inline std::span<Variable* const> factors(Operator const& op) {
 }
 
 [[noreturn]] inline void no_parts(Operator const& op, char const* why) {
-    throw GraphError(std::string("parts: the cost depends on the operator ")
-                         .append(op.kernel->name)
-                         .append(" -> ")
-                         .append(describe(*op.outputs[0]))
-                         .append(", ")
-                         .append(why));
+    throw GraphError(
+        {"parts: the cost depends on the operator ", op.kernel->name, " -> ", describe(*op.outputs[0]), ", ", why});
 }
 
 /// Checks that a variable may divide: that it is a number and does not depend on parameters.

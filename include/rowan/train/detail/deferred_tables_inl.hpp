@@ -30,9 +30,7 @@ public:
     }
 
     void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
-        if (table.catch_up)
-            throw GraphError(
-                std::string("another trainer defers the updates of ").append(table.name()).append(", too"));
+        if (table.catch_up) throw GraphError({"another trainer defers the updates of ", table.name(), ", too"});
         if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
         Table added{&table, std::move(steps), {}};
         if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
@@ -65,7 +63,7 @@ private:
     };
 
     std::vector<Table> tables_;
-    std::unordered_map<Variable const*, std::size_t> places_;  // in tables_
+    std::unordered_map<Variable const*, std::size_t> places_;                                  // in tables_
     std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
 };
 

@@ -20,14 +20,11 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION ROWAN_RARE Epochs::Epochs(Metrics const& metrics, std::optional<layer::EarlyStop> const& stop)
     : metrics_(metrics), stop_(stop) {
     for (auto const& [name, metric] : metrics) {
-        if (!metric) throw GraphError(std::string("options.metrics: \"").append(name).append("\" holds no function"));
+        if (!metric) throw GraphError({"options.metrics: \"", name, "\" holds no function"});
     }
     if (!stop) return;
     if (!metrics.contains(stop->metric))
-        throw GraphError(std::string("options.stop: there is no metric \"")
-                             .append(stop->metric)
-                             .append("\"")
-                             .append(near_text(stop->metric, metrics)));
+        throw GraphError({"options.stop: there is no metric \"", stop->metric, "\"", near_text(stop->metric, metrics)});
     if (stop->patience < 0) throw ValueError("options.stop: patience", stop->patience, "0 or more");
     if (!(stop->least >= 0)) throw ValueError("options.stop: least", stop->least, "0 or more");
     if (std::isinf(stop->least)) throw ValueError("options.stop: least", stop->least, "a finite number");
@@ -94,7 +91,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE bool Epochs::goes_on(double value, Parameters n
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::check_best() const {
     if (stop_ && !best_ && since_ > 0)
-        throw ValueError(std::string("options.stop: the metric \"").append(stop_->metric).append("\" of each epoch"),
+        throw ValueError({"options.stop: the metric \"", stop_->metric, "\" of each epoch"},
                          std::numeric_limits<double>::quiet_NaN(), "a number in at least one of them");
 }
 

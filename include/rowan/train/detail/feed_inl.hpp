@@ -33,19 +33,15 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     if (!fits) {
         std::ostringstream expected;
         expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(actual.dims), expected.str());
+        throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
     }
     if (actual.lod_level != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(actual.lod_level),
-                         std::to_string(spec.lod_level));
+        throw ShapeError({v.name(), ".lod().levels()"}, {actual.lod_level}, {spec.lod_level});
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError(std::string("options.resume has ")
-                         .append(std::to_string(steps))
-                         .append(" steps, but not the state \"")
-                         .append(name)
-                         .append("\": to start anew from its parameters, give them as options.initial"));
+    throw GraphError({"options.resume has ", steps, " steps, but not the state \"", name,
+                      "\": to start anew from its parameters, give them as options.initial"});
 }
 
 ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
@@ -85,10 +81,8 @@ ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const&
             if (v->role() == Role::data) near.see(v->name());
         }
     }
-    throw GraphError(std::string("the batch has a value for \"")
-                         .append(name)
-                         .append("\", but there is no data variable of that name")
-                         .append(near.text()));
+    throw GraphError(
+        {"the batch has a value for \"", name, "\", but there is no data variable of that name", near.text()});
 }
 
 }  // namespace rowan::inline v0::detail

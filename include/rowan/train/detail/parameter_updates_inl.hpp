@@ -26,7 +26,7 @@ inline void check_factor(std::string const& field, double factor) {
 inline void check_shape(Variable const& parameter, Variable const& gradient) {
     auto const want = parameter.value().spec().dims, dims = gradient.value().spec().dims;
     if (dims != want)
-        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"), shape_text(dims),
+        throw ShapeError({"the gradient ", gradient.name(), ".shape()"}, shape_text(dims),
                          shape_text(want).append(", that of ").append(parameter.name()));
 }
 
@@ -66,10 +66,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::add_updates(Scope& scope, TrainSett
         bool const rated = rate != options.rates.end();
         rates_.push_back(rated ? rate->second : 1);
         if ((options.schedule || rated) && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the ")
-                                 .append(rated ? "factor in options.rates" : "schedule"));
+            throw GraphError({"the optimizer of ", g.parameter->name(), " has no learning_rate for the ",
+                              rated ? "factor in options.rates" : "schedule"});
     }
     if (!options.average) return;
     for (auto const& g : gradients_) {
@@ -95,7 +93,7 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::check_states(Parameters const& resu
             if (!resume.contains(state->name())) continue;
             std::size_t const there = resume.find(state->name()).rows();
             if (there != rows)
-                throw ShapeError(std::string(state->name()).append(".shape(0)"), std::to_string(there),
+                throw ShapeError({state->name(), ".shape(0)"}, {there},
                                  std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
         }
     }

@@ -280,9 +280,8 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
     auto const check = [&]<class T>(T const* was, T const* is) {
         for (std::size_t i = 0; i < made.bytes.size() / sizeof(T); ++i) {
             if (std::isinf(is[i]) && !std::isinf(was[i]))
-                throw ValueError(
-                    std::string(now.name()).append("[").append(std::to_string(i)).append("] after this step"),
-                    static_cast<double>(is[i]), "a sum over the rows of all parts within its type");
+                throw ValueError({now.name(), "[", i, "] after this step"}, static_cast<double>(is[i]),
+                                 "a sum over the rows of all parts within its type");
         }
     };
     if (made.bytes.size() != old.bytes.size() || made.dtype != old.dtype) return;

@@ -14,12 +14,10 @@ namespace rowan::inline v0::detail {
 template <class T, class I>
 auto checked_predictions(Tensor<T> const& probability, Tensor<I> const& label) {
     static_assert(floating_element<T>, "rowan: probabilities must have a floating-point type");
-    if (probability.size() != label.size())
-        throw ShapeError("label.size()", std::to_string(label.size()), std::to_string(probability.size()));
+    if (probability.size() != label.size()) throw ShapeError("label.size()", {label.size()}, {probability.size()});
     auto const p = [from = probability.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
     for (std::size_t i = 0; i < label.size(); ++i) {
-        if (!(p(i) >= 0 && p(i) <= 1))
-            throw ValueError(std::string("probability[").append(std::to_string(i)).append("]"), p(i), "in [0, 1]");
+        if (!(p(i) >= 0 && p(i) <= 1)) throw ValueError({"probability[", i, "]"}, p(i), "in [0, 1]");
     }
     check_ids(Cpu{}, "label", label, 2);
     return p;

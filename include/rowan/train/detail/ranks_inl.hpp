@@ -50,8 +50,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of(Ranks const* ranks, Vari
 
 ROWAN_CALLED_FUNCTION void check_same_word(std::vector<Ranks::Words> const& all, std::size_t word, char const* what) {
     for (std::size_t r = 1; r < all.size(); ++r) {
-        if (all[r][word] != all[0][word])
-            throw Error(std::string("train: rank ").append(std::to_string(r)).append(what).append("rank 0"));
+        if (all[r][word] != all[0][word]) throw Error({"train: rank ", r, what, "rank 0"});
     }
 }
 

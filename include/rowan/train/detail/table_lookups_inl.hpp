@@ -22,7 +22,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
-                                                                 bool known) const {
+                                                                  bool known) const {
     std::vector<std::int64_t> all;
     auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
     auto const add = [&](Lookup const& lookup, Ids<> const& list) {
@@ -58,10 +58,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value c
                                                   std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
-        throw ShapeError(std::string(table.name()).append(".rows()"), std::to_string(rows.size()).append(" rows"),
-                         std::string("the ")
-                             .append(std::to_string(own.size()))
-                             .append(" of this rank, as load_parameters(comm, …) gives them"));
+        throw ShapeError({table.name(), ".rows()"}, std::to_string(rows.size()).append(" rows"),
+                         {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
 }
 
 /// The row that a lookup reads for ids that are not in the table, if it has one.

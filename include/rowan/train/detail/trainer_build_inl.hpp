@@ -69,9 +69,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& opt
     for (Operator const* op : traced) made.insert(op->outputs.begin(), op->outputs.end());
     for (Variable const* const v : options.keep) {
         if (v == nullptr || !made.contains(v))
-            throw GraphError(std::string("options.keep has ")
-                                 .append(v == nullptr ? std::string("a null pointer") : describe(*v))
-                                 .append(", which is no result of the operators that the cost needs"));
+            throw GraphError({"options.keep has ", v == nullptr ? std::string("a null pointer") : describe(*v),
+                              ", which is no result of the operators that the cost needs"});
     }
     for (Operator const* op : traced)
         each_next(*op, [&](Variable& now, Variable& next) { moving_.push_back({&now, &next, op}); });
@@ -178,11 +177,7 @@ void AnyTrainer::check_parameters(Named const& given, char const* what, bool may
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
-        throw GraphError(std::string("there is no parameter \"")
-                             .append(name)
-                             .append("\" ")
-                             .append(what)
-                             .append(near_text(name, names)));
+        throw GraphError({"there is no parameter \"", name, "\" ", what, near_text(name, names)});
     }
 }
 

@@ -24,7 +24,7 @@ class Entered {
 public:
     /// errors   Error if another one holds the flag
     Entered(std::atomic_flag& flag, char const* what) : flag_(flag) {
-        if (flag.test_and_set()) throw Error(std::string(what) + " is running: it is for one thread at a time");
+        if (flag.test_and_set()) throw Error({what, " is running: it is for one thread at a time"});
     }
     Entered(Entered const&) = delete;
     Entered& operator=(Entered const&) = delete;
@@ -57,10 +57,10 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     }
     auto const dims = cost_.value().spec().dims;
     if (std::ranges::any_of(dims, [](std::int64_t dim) { return dim != 1; }))
-        throw ShapeError(cost_.name() + ".shape()", shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
+        throw ShapeError({cost_.name(), ".shape()"}, shape_text(dims), "[1] or []: reduce it with layer::reduce_mean");
     double const cost = type_.first(cost_.value(), exec_);
     if (losses_->most() == 0) return 0;  // it may be 0 / 0
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    if (!std::isfinite(cost)) throw ValueError({"the cost ", cost_.name()}, cost, "a finite number");
     return cost;
 }
 
@@ -106,7 +106,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", std::to_string(batches.size()), "1 to options.parts = 1");
+    if (batches.size() != 1) throw ShapeError("batches", {batches.size()}, "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);

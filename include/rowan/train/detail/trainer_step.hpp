@@ -30,8 +30,8 @@ namespace rowan::inline v0::detail {
 
 /// What an AnyTrainer knows of parts.
 struct TrainerParts {
-    std::optional<CostWeight> weight = {};          // of a part, if there are several
-    std::vector<Variable*> counted = {};            // what weights depend on and the net computes: emptied after each part
+    std::optional<CostWeight> weight = {};  // of a part, if there are several
+    std::vector<Variable*> counted = {};    // what weights depend on and the net computes: emptied after each part
     std::vector<std::optional<Counted>> rows = {};  // of which moving_ are means
     PartSums sums = {};                             // of results_
 };
@@ -90,8 +90,7 @@ private:
     ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", std::to_string(total_),
-                             std::string("1 to options.parts = ").append(std::to_string(t_.parts_)));
+            throw ShapeError("batches", {total_}, {"1 to options.parts = ", t_.parts_});
     }
 
     /// Gets the rows of sharded tables, if there are any.

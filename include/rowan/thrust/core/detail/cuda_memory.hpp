@@ -21,8 +21,7 @@ namespace rowan::inline v0::detail {
 inline void check_cuda(cudaError_t code, char const* call) {
     if (code == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
-    throw CudaError(
-        std::string(call).append(": ").append(cudaGetErrorName(code)).append(", ").append(cudaGetErrorString(code)));
+    throw CudaError({call, ": ", cudaGetErrorName(code), ", ", cudaGetErrorString(code)});
 }
 
 /// Pinned memory and events of the current GPU, for UploadRing.

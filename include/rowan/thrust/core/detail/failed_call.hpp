@@ -30,7 +30,7 @@ struct FailedCall {
     bool any() const { return call != none; }
     [[noreturn]] void raise() const {
         if (expected == nullptr) throw IndexError(field, static_cast<std::size_t>(position), value, bound);
-        throw ValueError(std::string(field).append("[").append(std::to_string(position)).append("]"), number, expected);
+        throw ValueError({field, "[", position, "]"}, number, expected);
     }
 
     ROWAN_HD bool is_before(std::uint64_t other, std::uint64_t at) const {
