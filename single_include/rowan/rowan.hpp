@@ -422,7 +422,6 @@ private:
 class Error : public std::runtime_error {
 public:
     explicit Error(ErrorText const& text);
-    ~Error() override;
 };
 
 /// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
@@ -443,7 +442,6 @@ public:
 
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(ErrorText const& field, std::size_t position, std::int64_t value, ErrorText const& reason);
-    ~IndexError() override;
 
     static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
 
@@ -473,7 +471,6 @@ class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
     ShapeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
-    ~ShapeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument and its property
     std::string const& actual() const noexcept { return actual_; }      ///< the actual value
@@ -494,7 +491,6 @@ public:
     template <std::integral I>
     ValueError(ErrorText const& field, I value, ErrorText const& expected)
         : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
-    ~ValueError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
@@ -514,7 +510,6 @@ class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, ErrorText const& reason);
-    ~LodError() override;
 
     std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
     std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
@@ -533,7 +528,6 @@ class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
     TypeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
-    ~TypeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< the actual type
@@ -550,7 +544,6 @@ class FormatError : public Error {
 public:
     /// `byte offset: field reason`
     FormatError(std::uint64_t offset, ErrorText const& field, ErrorText const& reason);
-    ~FormatError() override;
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< the field at that offset
@@ -565,7 +558,6 @@ class IoError : public Error {
 public:
     /// `operation path: reason`
     IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason, int code);
-    ~IoError() override;
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -579,7 +571,6 @@ private:
 class GraphError : public Error {
 public:
     using Error::Error;
-    ~GraphError() override;
 };
 
 /// A CUDA call failed.
@@ -634,7 +625,6 @@ ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& 
 }
 
 ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
-ROWAN_FUNCTION ROWAN_RARE Error::~Error() = default;
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
     : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -658,13 +648,11 @@ ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t 
     : Error(position == no_position ? ErrorText({field, " ", reason})
                                     : ErrorText({field, "[", position, "] ", reason})),
       field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
-ROWAN_FUNCTION ROWAN_RARE IndexError::~IndexError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
                                                  ErrorText const& expected)
     : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
       actual_(actual.text()), expected_(expected.text()) {}
-ROWAN_FUNCTION ROWAN_RARE ShapeError::~ShapeError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
     : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
@@ -677,31 +665,24 @@ ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value
                                                  std::string expected)
     : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
       value_(value) {}
-ROWAN_FUNCTION ROWAN_RARE ValueError::~ValueError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
                                              ErrorText const& reason)
     : Error({"lod[", level, "][", position, "] = ", value, " ", reason.text()}), reason_(reason.text()), level_(level),
       position_(position), value_(value) {}
-ROWAN_FUNCTION ROWAN_RARE LodError::~LodError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(ErrorText const& field, ErrorText const& actual,
                                                ErrorText const& expected)
     : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
       actual_(actual.text()), expected_(expected.text()) {}
-ROWAN_FUNCTION ROWAN_RARE TypeError::~TypeError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, ErrorText const& field,
                                                    ErrorText const& reason)
     : Error({"byte ", offset, ": ", field.text(), " ", reason.text()}), offset_(offset), field_(field.text()) {}
-ROWAN_FUNCTION ROWAN_RARE FormatError::~FormatError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE IoError::IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason,
                                            int code)
     : Error({operation.text(), " ", path.text(), ": ", reason.text()}), path_(path.text()), code_(code) {}
-ROWAN_FUNCTION ROWAN_RARE IoError::~IoError() = default;
-
-ROWAN_FUNCTION ROWAN_RARE GraphError::~GraphError() = default;
 
 }  // namespace rowan::inline v0
 

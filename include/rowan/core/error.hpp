@@ -73,7 +73,6 @@ private:
 class Error : public std::runtime_error {
 public:
     explicit Error(ErrorText const& text);
-    ~Error() override;
 };
 
 /// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
@@ -94,7 +93,6 @@ public:
 
     /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(ErrorText const& field, std::size_t position, std::int64_t value, ErrorText const& reason);
-    ~IndexError() override;
 
     static constexpr std::size_t no_position = static_cast<std::size_t>(-1);  ///< of an argument that is no list
 
@@ -124,7 +122,6 @@ class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
     ShapeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
-    ~ShapeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument and its property
     std::string const& actual() const noexcept { return actual_; }      ///< the actual value
@@ -145,7 +142,6 @@ public:
     template <std::integral I>
     ValueError(ErrorText const& field, I value, ErrorText const& expected)
         : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
-    ~ValueError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
@@ -165,7 +161,6 @@ class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, ErrorText const& reason);
-    ~LodError() override;
 
     std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
     std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
@@ -184,7 +179,6 @@ class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
     TypeError(ErrorText const& field, ErrorText const& actual, ErrorText const& expected);
-    ~TypeError() override;
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< the actual type
@@ -201,7 +195,6 @@ class FormatError : public Error {
 public:
     /// `byte offset: field reason`
     FormatError(std::uint64_t offset, ErrorText const& field, ErrorText const& reason);
-    ~FormatError() override;
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< the field at that offset
@@ -216,7 +209,6 @@ class IoError : public Error {
 public:
     /// `operation path: reason`
     IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason, int code);
-    ~IoError() override;
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -230,7 +222,6 @@ private:
 class GraphError : public Error {
 public:
     using Error::Error;
-    ~GraphError() override;
 };
 
 /// A CUDA call failed.

@@ -45,7 +45,6 @@ ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& 
 }
 
 ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
-ROWAN_FUNCTION ROWAN_RARE Error::~Error() = default;
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
     : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
@@ -69,13 +68,11 @@ ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t 
     : Error(position == no_position ? ErrorText({field, " ", reason})
                                     : ErrorText({field, "[", position, "] ", reason})),
       field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
-ROWAN_FUNCTION ROWAN_RARE IndexError::~IndexError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
                                                  ErrorText const& expected)
     : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
       actual_(actual.text()), expected_(expected.text()) {}
-ROWAN_FUNCTION ROWAN_RARE ShapeError::~ShapeError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
     : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
@@ -88,31 +85,24 @@ ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value
                                                  std::string expected)
     : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
       value_(value) {}
-ROWAN_FUNCTION ROWAN_RARE ValueError::~ValueError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
                                              ErrorText const& reason)
     : Error({"lod[", level, "][", position, "] = ", value, " ", reason.text()}), reason_(reason.text()), level_(level),
       position_(position), value_(value) {}
-ROWAN_FUNCTION ROWAN_RARE LodError::~LodError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE TypeError::TypeError(ErrorText const& field, ErrorText const& actual,
                                                ErrorText const& expected)
     : Error({field.text(), " is ", actual.text(), ", expected ", expected.text()}), field_(field.text()),
       actual_(actual.text()), expected_(expected.text()) {}
-ROWAN_FUNCTION ROWAN_RARE TypeError::~TypeError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE FormatError::FormatError(std::uint64_t offset, ErrorText const& field,
                                                    ErrorText const& reason)
     : Error({"byte ", offset, ": ", field.text(), " ", reason.text()}), offset_(offset), field_(field.text()) {}
-ROWAN_FUNCTION ROWAN_RARE FormatError::~FormatError() = default;
 
 ROWAN_FUNCTION ROWAN_RARE IoError::IoError(ErrorText const& operation, ErrorText const& path, ErrorText const& reason,
                                            int code)
     : Error({operation.text(), " ", path.text(), ": ", reason.text()}), path_(path.text()), code_(code) {}
-ROWAN_FUNCTION ROWAN_RARE IoError::~IoError() = default;
-
-ROWAN_FUNCTION ROWAN_RARE GraphError::~GraphError() = default;
 
 }  // namespace rowan::inline v0
 
