@@ -127,7 +127,7 @@ void with_tensor(std::string const& name, py::handle given, rowan::VarSpec const
         return true;
     };
     if (!std::apply([&](auto... element) { return (attempt(element) || ...); }, elements{}))
-        throw rowan::TypeError(name, "an array of " + std::string(py::str(array.dtype())), known);
+        throw rowan::TypeError(name, {"an array of ", std::string(py::str(array.dtype()))}, known);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ std::int32_t wire_of(std::string const& argument, std::string const& dtype) {
         if (dtype == name) return number;
         all += (all.empty() ? "" : ", ") + std::string(name);
     }
-    throw rowan::TypeError(argument, dtype, "one of " + all);
+    throw rowan::TypeError(argument, dtype, {"one of ", all});
 }
 
 py::array converted(std::string const& name, py::handle given, std::int32_t wire) {
@@ -93,7 +93,7 @@ py::array converted(std::string const& name, py::handle given, std::int32_t wire
     bool const is_array = py::isinstance<py::array>(given);
     if (dtype.empty()) throw rowan::TypeError(name, "of an element type that NumPy lacks", "another element type");
     if (!is_array && !is_list(given) && !is_number(given))
-        throw rowan::TypeError(name, text(py::type::of(given)), "an array, a list or a number, of " + dtype);
+        throw rowan::TypeError(name, text(py::type::of(given)), {"an array, a list or a number, of ", dtype});
     auto const numpy = py::module_::import("numpy");
     py::dtype const target(dtype);
     py::object array = py::reinterpret_borrow<py::object>(given);
@@ -113,8 +113,8 @@ py::array converted(std::string const& name, py::handle given, std::int32_t wire
         return from;
     }
     if (!may_become(from.dtype().kind(), target.kind()) && from.size() != 0)
-        throw rowan::TypeError(name, std::string(is_array ? "an array" : "a list") + " of " + text(from.dtype()),
-                               "one of " + dtype);
+        throw rowan::TypeError(name, {is_array ? "an array" : "a list", " of ", text(from.dtype())},
+                               {"one of ", dtype});
     py::object const quiet = numpy.attr("errstate")(py::arg("all") = "ignore");
     quiet.attr("__enter__")();
     py::object const to = from.attr("astype")(target);
@@ -136,9 +136,9 @@ py::tuple joined(std::string const& name, py::handle given, rowan::VarSpec const
         offsets.append(0);
         for (auto const& sequence : rows) {
             if (!is_list(sequence) && !py::isinstance<py::array>(sequence))
-                throw rowan::TypeError(name + "[" + std::to_string(offsets.size() - 1) + "]",
+                throw rowan::TypeError({name, "[", offsets.size() - 1, "]"},
                                        text(py::type::of(sequence)),
-                                       "a list, as there are " + std::to_string(declared.lod_level) + " levels");
+                                       {"a list, as there are ", declared.lod_level, " levels"});
             for (auto const& part : sequence) below.append(part);
             offsets.append(below.size());
         }

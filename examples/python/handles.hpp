@@ -31,8 +31,7 @@ inline rowan::Scope& scope_for(rowan::Variable const& v) {
     for (rowan::Scope const* s = default_scope().get(); s != nullptr; s = s->parent()) {
         if (s == &v.scope()) return *default_scope();
     }
-    throw rowan::GraphError("the variable \"" + v.name() +
-                            "\" is of another scope than the default scope and those around it");
+    throw rowan::GraphError({"the variable \"", v.name(), "\" is of another scope than the default scope and those around it"});
 }
 
 /// Calls f<float>() or f<double>(), by the elements of a variable.
@@ -51,7 +50,7 @@ template <class T>
 rowan::layer::Var<T> var_of(rowan::Variable& v, char const* what) {
     if (v.spec().dtype != rowan::dtype<T>::wire)
         throw rowan::TypeError(what, "of other elements",
-                               std::string("of ") + (sizeof(T) == 4 ? "float32" : "float64"));
+                               {"of ", (sizeof(T) == 4 ? "float32" : "float64")});
     return rowan::layer::Var<T>(v);
 }
 

@@ -15,7 +15,7 @@ void bind_initializer(py::module_& m) {
         .def(py::init<double, double>(), py::arg("low") = 0.0, py::arg("high") = 0.0)
         .def(py::init([](py::tuple const& bounds) {
             if (bounds.size() != 2)
-                throw rowan::TypeError("first values", "a tuple of " + std::to_string(bounds.size()),
+                throw rowan::TypeError("first values", {"a tuple of ", bounds.size()},
                                        "a pair of bounds");
             return Initializer(bounds[0].cast<double>(), bounds[1].cast<double>());
         }));

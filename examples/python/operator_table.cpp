@@ -139,7 +139,7 @@ OperatorInfo const& operator_of(std::string const& name) {
     }
     std::vector<std::string> names;
     for (OperatorInfo const& op : operator_table()) names.emplace_back(op.name);
-    throw GraphError("there is no operator \"" + name + "\"" + similar(name, names));
+    throw GraphError({"there is no operator \"", name, "\"", similar(name, names)});
 }
 
 rowan::Attributes attributes_from(OperatorInfo const& op, py::dict const& given) {
@@ -151,8 +151,7 @@ rowan::Attributes attributes_from(OperatorInfo const& op, py::dict const& given)
         if (std::ranges::count(names, key) > 0) continue;
         std::string all;
         for (std::string const& known : names) all += (all.empty() ? "" : ", ") + known;
-        throw GraphError(name + " has no attribute \"" + key + "\"" + similar(key, names) + ": its attributes are " +
-                         (all.empty() ? "none" : all));
+        throw GraphError({name, " has no attribute \"", key, "\"", similar(key, names), ": its attributes are ", (all.empty() ? "none" : all)});
     }
     return op.make(name, given);
 }
@@ -162,14 +161,12 @@ rowan::op_kernel const& kernel_for(OperatorInfo const& op, std::span<rowan::Vari
     for (std::string_view const slot : op.inputs) slots += (slots.empty() ? "" : ", ") + std::string(slot);
     bool const many = op.variadic && inputs.size() >= op.inputs.size();
     if (!many && inputs.size() != op.inputs.size())
-        throw GraphError("operator " + std::string(op.name) + " reads " + (slots.empty() ? "nothing" : slots) +
-                         (op.variadic ? ", the first of which may be several" : "") + ", but it is given " +
-                         std::to_string(inputs.size()) + " variables");
+        throw GraphError({"operator ", op.name, " reads ", (slots.empty() ? "nothing" : slots), (op.variadic ? ", the first of which may be several" : ""), ", but it is given ", inputs.size(), " variables"});
     for (auto const& [wires, kernel] : op.choices) {
         d::KernelChoice const choice{wires, op.variadic, kernel};
         if (choice.takes(inputs.size(), [&](std::size_t i) { return inputs[i]->spec().dtype; })) return *kernel;
     }
-    throw rowan::TypeError("the input of operator " + std::string(op.name), kinds_of(inputs),
+    throw rowan::TypeError({"the input of operator ", op.name}, kinds_of(inputs),
                            "types for which it has a kernel");
 }
 

@@ -83,7 +83,7 @@ FcShape take_shape(py::dict& attributes) {
 void check_written(std::string const& name, std::vector<VariablePtr> const& write, Scope const& scope) {
     for (VariablePtr const& v : write) {
         auto const refuse = [&](char const* what) {
-            throw GraphError("operator " + name + ": the variable \"" + v->name() + "\" that it writes " + what);
+            throw GraphError({"operator ", name, ": the variable \"", v->name(), "\" that it writes ", what});
         };
         if (&v->scope() != &scope) refuse("is not of the default scope");
         if (v->role() != rowan::Role::temporary || !v->writers().empty()) refuse("has a value from elsewhere");
@@ -97,10 +97,10 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
     OperatorInfo const& info = operator_of(name);
     auto const write = written.value_or(std::vector<VariablePtr>());
     if (write.empty() && written && !info.outputs.empty())
-        throw GraphError("operator " + name + ": it writes a variable at least");
+        throw GraphError({"operator ", name, ": it writes a variable at least"});
     for (auto const* list : {&read, &write}) {
         if (std::ranges::count(*list, nullptr) > 0)
-            throw rowan::TypeError("operator " + name, "given None", "a variable");
+            throw rowan::TypeError({"operator ", name}, "given None", "a variable");
     }
     ScopePtr const& scope = default_scope();
     std::vector<Variable*> inputs;
@@ -125,7 +125,7 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
     if (kernel.normal != nullptr) made_attributes = kernel.normal(specs, made_attributes);
     std::size_t const results = kernel.infer(specs, made_attributes).size();  // throws before anything is changed
     if (write.size() > results)
-        throw GraphError("operator " + name + " has no more than " + std::to_string(results) + " results");
+        throw GraphError({"operator ", name, " has no more than ", results, " results"});
     if (shapes) shape.set(*read[0], *read[1], *read[2]);
     rowan::Operator& made = scope->new_op(kernel, std::move(inputs), made_attributes);
     for (std::size_t i = 0; i < write.size(); ++i) scope->write_to(made, i, *write[i]);
@@ -171,7 +171,7 @@ py::object run_operator(std::string const& name, py::args const& given, int thre
                                                                           : std::string(info.inputs[i]);
         bool const changes = info.outputs.empty() && i + 1 < given.size();  // an optimizer changes all but the gradient
         if (changes && !(py::isinstance<py::array>(one) && py::reinterpret_borrow<py::array>(one).writeable()))
-            throw rowan::TypeError(name + ": " + slot, type_text(one), "an array that may be written");
+            throw rowan::TypeError({name, ": ", slot}, type_text(one), "an array that may be written");
         try {
             inputs.push_back(&operand(scope, slot, one));
         } catch (rowan::Error const&) {

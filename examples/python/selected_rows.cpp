@@ -33,7 +33,7 @@ PyRows make_rows(std::int64_t height, py::handle rows, py::handle given) {
     if (!py::isinstance<py::array>(given)) array = converted("value", given, rowan::dtype<double>::wire);
     if (py::isinstance<py::array_t<float, 0>>(array)) return {rows_of<float>(height, list, array)};
     if (py::isinstance<py::array_t<double, 0>>(array)) return {rows_of<double>(height, list, array)};
-    throw rowan::TypeError("value", "an array of " + std::string(py::str(array.attr("dtype"))),
+    throw rowan::TypeError("value", {"an array of ", std::string(py::str(array.attr("dtype")))},
                            "an array of float32 or float64");
 }
 

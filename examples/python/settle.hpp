@@ -28,7 +28,7 @@ inline void settle(rowan::Variable& output,
             std::ostringstream actual, expected;
             actual << *known;
             expected << dims;
-            throw rowan::ShapeError(v->name() + ".shape()", actual.str(), expected.str());
+            throw rowan::ShapeError({v->name(), ".shape()"}, actual.str(), expected.str());
         }
         for (std::size_t i = 1; i < dims.size(); ++i) {
             if (dims[i] == rowan::UNK) dims[i] = (*known)[i];
@@ -58,8 +58,7 @@ inline void expect_settled(rowan::Variable& output) {
     auto const net = rowan::Net<>::trace_and_build(output);
     for (rowan::Variable const* v : net.inputs()) {
         if (v->role() == rowan::Role::parameter && !v->initialize)
-            throw rowan::GraphError("the dims of the parameter \"" + v->name() +
-                                    "\" are not known: give the data its shape, or train with a batch");
+            throw rowan::GraphError({"the dims of the parameter \"", v->name(), "\" are not known: give the data its shape, or train with a batch"});
     }
 }
 

@@ -172,8 +172,8 @@ Variables while_loop(Variables const& first, py::function const& condition, py::
         holding = holds[0].get();
         auto const after = variables_of("while_loop: the states after an iteration", body(*states));
         if (after.size() != inputs.size())
-            throw rowan::ShapeError("while_loop: the number of states after an iteration", std::to_string(after.size()),
-                                    std::to_string(inputs.size()));
+            throw rowan::ShapeError("while_loop: the number of states after an iteration", after.size(),
+                                    inputs.size());
         for (VariablePtr const& v : after) ends.push_back(v.get());
     }
     auto const type = with_gradients(inputs, []<class R>() { return d::LoopType::of<R, rowan::Cpu>(); });

@@ -51,7 +51,7 @@ PyArray with_wire(char const* name, std::int32_t wire, F const& f) {
     if (wire == rowan::dtype<float>::wire) return {f.template operator()<float>()};
     if (wire == rowan::dtype<double>::wire) return {f.template operator()<double>()};
     if (wire == rowan::dtype<std::int64_t>::wire) return {f.template operator()<std::int64_t>()};
-    throw rowan::TypeError(name, "of " + dtype_name(wire), "of float32, float64 or int64");
+    throw rowan::TypeError(name, {"of ", dtype_name(wire)}, "of float32, float64 or int64");
 }
 
 PyArray empty(std::string const& dtype) {

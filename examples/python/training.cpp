@@ -251,7 +251,7 @@ private:
         std::vector<VariablePtr> list;
         for (auto const& one : predict) {
             if (!py::isinstance<rowan::Variable>(one))
-                throw rowan::TypeError("predict[" + std::to_string(list.size()) + "]", type_text(one),
+                throw rowan::TypeError({"predict[", list.size(), "]"}, type_text(one),
                                        expected);
             list.push_back(one.cast<VariablePtr>());
         }

@@ -59,12 +59,11 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
         if (!label || label == "temporary") return scope->new_var(name, rowan::tensor_spec<T>(dims, lod_level));
         if (label == "data") return *rowan::layer::data<T>(name, dims, lod_level);
         if (!is_parameter)
-            throw rowan::GraphError("variable: there is no label \"" + *label +
-                                    "\", only data, parameter and temporary");
+            throw rowan::GraphError({"variable: there is no label \"", *label, "\", only data, parameter and temporary"});
         if (!std::is_floating_point_v<T>)
             throw rowan::TypeError("variable: dtype of a parameter", dtype, "float32 or float64");
         if (lod_level != 0)
-            throw rowan::ShapeError("variable: lod_level of a parameter", std::to_string(lod_level), "0");
+            throw rowan::ShapeError("variable: lod_level of a parameter", lod_level, "0");
         if (std::ranges::find(dims, UNK) != dims.end())
             throw rowan::ShapeError("variable: a dim of a parameter", "UNK", "known");
         rowan::detail::check_parameter_name(name);

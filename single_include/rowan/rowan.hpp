@@ -377,45 +377,46 @@ struct WholeNumber {
 
 }  // namespace detail
 
-/// A text for an error: characters, or a braced list of characters and whole numbers, which are joined:
-///     throw ShapeError({field, " rank"}, {rank}, "at least 1");
+/// A text for an error: characters, a whole number, or a braced list of those, which are joined:
+///     throw ShapeError({field, " rank"}, rank, "at least 1");
 /// What throws stores addresses alone, the error makes the strings. An ErrorText is valid as long as its parts.
 class ErrorText {
 public:
-    /// Characters, or a whole number.
+    /// Characters, or a whole number; bool is 0 or 1, and char is none.
     class Part {
     public:
-        constexpr Part(char const* text) : text_(text), size_(up_to_zero) {}
-        constexpr Part(std::string_view text) : text_(text.data()), size_(text.size()) {}
-        Part(std::string const& text) : text_(text.data()), size_(text.size()) {}
+        constexpr Part(char const* text) : text_(text), number_(0), kind_(Kind::until_zero) {}
+        constexpr Part(std::string_view text) : text_(text.data()), number_(text.size()), kind_(Kind::counted) {}
+        Part(std::string const& text) : Part(std::string_view(text)) {}
         template <std::integral I>
         requires(!std::same_as<I, char>) constexpr Part(I number)
-            : text_(std::is_signed_v<I> ? &signed_number : &unsigned_number),
-              size_(static_cast<std::uint64_t>(number)) {}
+            : text_(nullptr), number_(static_cast<std::uint64_t>(number)),
+              kind_(std::is_signed_v<I> ? Kind::signed_number : Kind::unsigned_number) {}
 
     private:
         friend class ErrorText;
-        static constexpr std::uint64_t up_to_zero = static_cast<std::uint64_t>(-1);
-        static constexpr char signed_number = 0, unsigned_number = 0;  // their addresses: size_ is a number
+        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number };
 
         char const* text_;
-        std::uint64_t size_;
+        std::uint64_t number_;  // or how many characters
+        Kind kind_;
     };
 
-    constexpr ErrorText(char const* text) : first_(text), parts_(nullptr) {}
-    constexpr ErrorText(std::string_view text) : first_(text), parts_(nullptr) {}
-    ErrorText(std::string const& text) : first_(text), parts_(nullptr) {}
-    constexpr ErrorText(std::initializer_list<Part> parts) : first_(parts.size()), parts_(nullptr) {
-        parts_ = parts.begin();
-    }
+    constexpr ErrorText(char const* text) : one_(text) {}
+    constexpr ErrorText(std::string_view text) : one_(text) {}
+    ErrorText(std::string const& text) : one_(text) {}
+    template <std::integral I>
+    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : one_(number) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : one_(""), size_(parts.size()) { parts_ = parts.begin(); }
 
     std::string text() const;  ///< the parts, joined
 
 private:
     static void append(std::string& text, Part const& part);
 
-    Part first_;  // or how many parts there are
-    Part const* parts_;
+    Part one_;  // before those at parts_
+    Part const* parts_ = nullptr;
+    std::size_t size_ = 0;
 };
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.
@@ -595,7 +596,7 @@ ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
 }
 
 /// The shortest digits that read back as this number.
-ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
+inline std::string digits(double value) {
     char shortest[32];
     return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
 }
@@ -604,23 +605,25 @@ ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
 
 ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
     std::string joined;
-    if (parts_ == nullptr) {
-        append(joined, first_);
-    } else {
-        for (std::uint64_t i = 0; i < first_.size_; ++i) append(joined, parts_[i]);
-    }
+    append(joined, one_);
+    for (std::size_t i = 0; i < size_; ++i) append(joined, parts_[i]);
     return joined;
 }
 
 ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
-    if (part.text_ == &Part::signed_number) {
-        text += std::to_string(static_cast<std::int64_t>(part.size_));
-    } else if (part.text_ == &Part::unsigned_number) {
-        text += std::to_string(part.size_);
-    } else if (part.size_ == Part::up_to_zero) {
-        text += part.text_;
-    } else {
-        text.append(part.text_, part.size_);
+    switch (part.kind_) {
+        case Part::Kind::until_zero:
+            text += part.text_;
+            break;
+        case Part::Kind::counted:
+            text.append(part.text_, part.number_);
+            break;
+        case Part::Kind::signed_number:
+            text += std::to_string(static_cast<std::int64_t>(part.number_));
+            break;
+        case Part::Kind::unsigned_number:
+            text += std::to_string(part.number_);
+            break;
     }
 }
 
@@ -699,7 +702,6 @@ ROWAN_FUNCTION ROWAN_RARE IoError::IoError(ErrorText const& operation, ErrorText
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -954,8 +956,6 @@ inline void count_iterations(std::size_t n) {
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <string>
-
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {
@@ -1150,7 +1150,6 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 // rowan/core/detail/checked_inl.hpp: definitions of rowan/core/detail/checked.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -1160,7 +1159,7 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
-    if (rank > max_tensor_rank) throw ShapeError("rank", {rank}, {"at most ", max_tensor_rank});
+    if (rank > max_tensor_rank) throw ShapeError("rank", rank, {"at most ", max_tensor_rank});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -1231,7 +1230,7 @@ void check_row_major(Shape const& shape, Strides const& strides, char const* ins
     std::ptrdiff_t compact = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError({"strides[", i, "]"}, {strides[i]}, {compact, ", as in row-major order: use ", instead});
+            throw ShapeError({"strides[", i, "]"}, strides[i], {compact, ", as in row-major order: use ", instead});
         }
         compact *= static_cast<std::ptrdiff_t>(shape[i]);
     }
@@ -1272,7 +1271,6 @@ void check_lent(void const* data, std::size_t alignment, std::size_t size);
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -1740,7 +1738,8 @@ private:
     static std::shared_ptr<T> make(std::size_t n) {
         if (n == 0) return nullptr;
         auto block = share_memory(size_in_bytes(n, sizeof(T)), Allocator<T>::alignment);
-        return std::shared_ptr<T>(block, static_cast<T*>(block.get()));
+        T* const first = static_cast<T*>(block.get());
+        return std::shared_ptr<T>(std::move(block), first);
     }
 
     bool fits(std::size_t n) const noexcept {
@@ -2373,7 +2372,7 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
 
 template <class T>
 void Tensor<T, Cpu>::too_few(std::size_t indices) const {
-    throw ShapeError("operator(): number of indices", {indices},
+    throw ShapeError("operator(): number of indices", indices,
                      {"at least ", this->dimension(), ", the number of dims"});
 }
 
@@ -2381,7 +2380,7 @@ template <class T>
 template <std::integral... I>
 void Tensor<T, Cpu>::check_index(I... i) const {
     auto const& shape = this->shape();
-    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", {sizeof...(i)}, {shape.size()});
+    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", sizeof...(i), shape.size());
     std::size_t axis = 0;
     auto const check = [&](auto index) {
         if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))
@@ -2561,7 +2560,7 @@ public:
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
-            throw ShapeError("height", {height}, "in [0, 2^63 - 1]");
+            throw ShapeError("height", height, "in [0, 2^63 - 1]");
         }
     }
     operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
@@ -5534,8 +5533,7 @@ ROWAN_IF_CALLED inline std::size_t first_other(std::vector<Notice> const& notice
 ROWAN_CALLED_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError({what, " on ", rank_text(r)}, {notices[r].own[word]},
-                     std::to_string(notices[0].own[word]).append(", as on rank 0"));
+    throw ShapeError({what, " on ", rank_text(r)}, notices[r].own[word], {notices[0].own[word], ", as on rank 0"});
 }
 
 ROWAN_CALLED_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group,
@@ -5689,7 +5687,7 @@ template <class T, class D>
 void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
     check_rows(field, tensor);
     if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError({field, ".shape(0)"}, {tensor.shape()[0]}, {height});
+        throw ShapeError({field, ".shape(0)"}, tensor.shape()[0], height);
     }
 }
 
@@ -5769,7 +5767,7 @@ void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> con
 template <class T, class D>
 void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     if (x.dimension() == rank) return;
-    throw ShapeError({field, " rank"}, {x.dimension()}, {rank});
+    throw ShapeError({field, " rank"}, x.dimension(), rank);
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
@@ -6395,7 +6393,7 @@ private:
 
 template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     check_value(value, rows.size());
     detail::check_usable(exec, value);
     rows_ = Numbers::checked(exec, "rows", rows, height);
@@ -6429,7 +6427,7 @@ template <class T, class D>
 void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
     if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
     if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", {value.shape()[0]}, {rows, ", the number of rows"});
+        throw ShapeError("value.shape(0)", value.shape()[0], {rows, ", the number of rows"});
     }
 }
 
@@ -6745,7 +6743,6 @@ Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b,
 #include <limits>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -6771,13 +6768,13 @@ ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, nullptr, rows.size());
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, bag_of.data(), bags.size() - 1);
@@ -7293,7 +7290,7 @@ template <class T, class U, device D>
 void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
     detail::check_addition<T, U>();
     detail::check_rows("dst", dst);
-    if (ids.shape().size() != 1) throw ShapeError("ids rank", {ids.shape().size()}, "1");
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", ids.shape().size(), "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
     detail::check_trailing("src", src, dst.shape());
     auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
@@ -7455,7 +7452,7 @@ template <class T, class D>
 void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
     SelectedRows<T, D>::check_value(a.value(), a.rows().size());
     SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height()) throw ShapeError("b.height()", {b.height()}, {a.height()});
+    if (a.height() != b.height()) throw ShapeError("b.height()", b.height(), a.height());
     check_trailing("b.value()", b.value(), a.value().shape());
 }
 
@@ -7653,7 +7650,6 @@ SelectedRows<T> from_pieces(Cpu exec, RowPieces&& in) {
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -7669,7 +7665,7 @@ ROWAN_CALLED_FUNCTION void RowPieces::resize(std::size_t n) {
     rows.resize(n);
     keys.resize(n);
     if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
-        throw ShapeError("rows", {n}, "fewer: their size in bytes exceeds 2^63 - 1");
+        throw ShapeError("rows", n, "fewer: their size in bytes exceeds 2^63 - 1");
     bytes = Storage<std::byte>(n * row_bytes);
     lent = false;
 }
@@ -8751,7 +8747,7 @@ public:
     /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", {"at most ", max_rank});
-        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, {dim}, "a count or UNK");
+        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, dim, "a count or UNK");
         dims_[rank_++] = dim;
     }
 
@@ -9105,7 +9101,6 @@ void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::spa
 // rowan/detail/copy_rows_inl.hpp: definitions of rowan/detail/copy_rows.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -9351,7 +9346,7 @@ struct LodAccess {
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_list(std::string const& field, Ids<> const& list) {
-    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, {list.shape().size()}, "1");
+    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, list.shape().size(), "1");
 }
 
 ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
@@ -10292,7 +10287,6 @@ private:
 // rowan/detail/row_blocks_inl.hpp: definitions of rowan/detail/row_blocks.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -10426,7 +10420,7 @@ Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, {x.value().row_size()}, "1");
+    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, x.value().row_size(), "1");
 }
 
 /// The ids in ascending order.
@@ -10653,7 +10647,6 @@ ROWAN_CALLED_FUNCTION TakenSequences::TakenSequences(Lod const& of, std::vector<
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -10668,7 +10661,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<s
                                                            std::size_t n) {
     std::size_t targets = 0;
     for (auto const& list : to) targets += list.size();
-    if (targets != n) throw ShapeError("values", {n, " sequences"}, {targets});
+    if (targets != n) throw ShapeError("values", {n, " sequences"}, targets);
     std::vector<std::int64_t> from(n);
     std::int64_t i = 0;
     for (auto const& list : to) {
@@ -10731,7 +10724,7 @@ ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> 
         for (std::size_t k = 0; k < values.size(); ++k) {
             Value const* const v = values[k];
             if (v->lod().levels() != levels)
-                throw ShapeError({detail::element_name("values", k), ".lod().levels()"}, {v->lod().levels()}, {levels});
+                throw ShapeError({detail::element_name("values", k), ".lod().levels()"}, v->lod().levels(), levels);
             v->lod().check_rows(v->rows());
             lods.push_back(v->lod());
         }
@@ -10754,7 +10747,7 @@ ROWAN_CALLED_FUNCTION Value Value::scatter(AnyExec exec, std::span<Value* const>
     Value out = first.alike(exec, rows.shape(), {});
     Rows const all = out.held().tensor(exec);
     for (std::size_t k = 0; k < values.size(); ++k) {
-        if (values[k]->rows() != to[k].size()) throw ShapeError("value.shape(0)", {values[k]->rows()}, {to[k].size()});
+        if (values[k]->rows() != to[k].size()) throw ShapeError("value.shape(0)", values[k]->rows(), to[k].size());
         all.device->put(exec, to[k].size(), all.bytes, rows.data()[k], to[k].data(), all.data);
     }
     return out;
@@ -10783,7 +10776,7 @@ struct SlotKind {
         if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
         if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
         if (value.lod().levels() == levels) return;
-        throw ShapeError("value.lod().levels()", {value.lod().levels()}, {levels});
+        throw ShapeError("value.lod().levels()", value.lod().levels(), levels);
     }
 
     void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
@@ -11042,7 +11035,6 @@ ROWAN_TEMPLATE(class StepMap<Cpu>)
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -11053,7 +11045,7 @@ ROWAN_CALLED_FUNCTION HostSteps::HostSteps(Lod of, std::size_t of_level) : lod(s
     offsets = lod[level];
     std::size_t const n = offsets.size() - 1;
     if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw ShapeError("sequences", {n}, "at most 2^31 - 1");
+        throw ShapeError("sequences", n, "at most 2^31 - 1");
     }
     std::int64_t most = 0;
     for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets[s + 1] - offsets[s]);
@@ -11088,7 +11080,7 @@ ROWAN_CALLED_FUNCTION Buffer<std::int32_t> HostSteps::in_order(Cpu exec, Ids<> c
     Buffer<std::int32_t> checked(offsets.size() - 1);
     check_list("order", of_caller);
     if (of_caller.size() != checked.size()) {
-        throw ShapeError("order.size()", {of_caller.size()}, {checked.size(), ", the number of sequences"});
+        throw ShapeError("order.size()", of_caller.size(), {checked.size(), ", the number of sequences"});
     }
     check_ids(exec, "order", of_caller, static_cast<std::int64_t>(checked.size()));
     std::vector<bool> seen(checked.size());
@@ -11664,25 +11656,21 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <span>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_map_levels(Lod const& lod, Lod const& of_map, std::size_t level) {
     if (of_map.empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
     if (lod.levels() <= level)
-        throw ShapeError("input.lod().levels()", {lod.levels()},
-                         {"at least ", level + 1, ", for the level of the map"});
+        throw ShapeError("input.lod().levels()", lod.levels(), {"at least ", level + 1, ", for the level of the map"});
     for (std::size_t l = 0; l <= level; ++l) {
         auto const found = lod[l];
         auto const want = of_map[l];
-        std::string const number = std::to_string(l);
         if (found.size() != want.size())
-            throw ShapeError({"input.lod().sequences(", number, ")"}, {found.size() - 1},
-                             {want.size() - 1, ", the map's"});
+            throw ShapeError({"input.lod().sequences(", l, ")"}, found.size() - 1, {want.size() - 1, ", the map's"});
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != want[i])
-                throw ShapeError({"input.lod()[", number, "][", i, "]"}, {found[i]}, {want[i], ", the map's"});
+                throw ShapeError({"input.lod()[", l, "][", i, "]"}, found[i], {want[i], ", the map's"});
         }
     }
 }
@@ -12200,7 +12188,7 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<StepLayout const> layout_of_single_rows(st
 }
 
 ROWAN_CALLED_FUNCTION void not_as_the_map(std::string const& field, std::size_t found, std::size_t of_map) {
-    throw ShapeError(field, {found}, {of_map, ", the map's"});
+    throw ShapeError(field, found, {of_map, ", the map's"});
 }
 
 ROWAN_CALLED_FUNCTION void list_parts(Ids<> const& indices, std::size_t n, std::vector<std::int64_t>& begins,
@@ -12286,7 +12274,6 @@ std::size_t row_width(RowFormat format, std::size_t bytes, std::size_t element_s
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -12329,9 +12316,9 @@ ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
 ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
-        throw ShapeError("width", {width}, {"a multiple of ", layout.block});
+        throw ShapeError("width", width, {"a multiple of ", layout.block});
     if (layout.bytes != 0 && width > (std::size_t{1} << 62) / layout.bytes)
-        throw ShapeError("width", {width}, "rows of at most 2^62 bytes");
+        throw ShapeError("width", width, "rows of at most 2^62 bytes");
     std::size_t const blocks = width / layout.block, rest = width % layout.block;
     // A part of a block of MX has its elements and the byte of its scale.
     std::size_t const part = rest == 0 ? 0 : layout.block == 32 ? rest + 1 : layout.bytes;
@@ -12346,7 +12333,7 @@ ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t by
         width = rest / layout.bytes * layout.block + (part == 0 ? 0 : part - 1);
     }
     if (layout.bytes == 0 || row_bytes(format, layout.whole_blocks ? width / 32 * 32 : width, element_size) != bytes)
-        throw ShapeError("bytes of a row", {bytes}, {"a row of ", layout.name});
+        throw ShapeError("bytes of a row", bytes, {"a row of ", layout.name});
     return width;
 }
 
@@ -14056,7 +14043,6 @@ Tensor<T> gather(RowStore<T> const& store, std::type_identity_t<Ids<>> ids) {
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -15720,22 +15706,22 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError({field, " rank"}, {actual}, expected);
+    throw ShapeError({field, " rank"}, actual, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, {actual}, {expected});
+    throw ShapeError(field, actual, expected);
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
                                                std::int64_t expected) {
-    throw ShapeError({field, ".shape(", i, ")"}, {actual}, {expected});
+    throw ShapeError({field, ".shape(", i, ")"}, actual, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, {actual}, {"at most ", most});
+    throw ShapeError(field, actual, {"at most ", most});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
@@ -15745,12 +15731,12 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError({field, ".lod().levels()"}, {actual}, "at least 1");
+    throw ShapeError({field, ".lod().levels()"}, actual, "at least 1");
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError({field, ".lod().levels()"}, {actual}, {expected});
+    throw ShapeError({field, ".lod().levels()"}, actual, expected);
 }
 
 /// Throws an IndexError.
@@ -16337,7 +16323,7 @@ template <class T, class G, device D>
 SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
     using Access = detail::SelectedRowsAccess;
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    if (grad.height() != table.height()) throw ShapeError("grad.height()", {grad.height()}, {table.height()});
+    if (grad.height() != table.height()) throw ShapeError("grad.height()", grad.height(), table.height());
     detail::check_trailing("grad.value()", grad.value(), table.value().shape());
     auto found = detail::positions(exec, "rows", table, Access::rows(grad));
     return Access::adopt(static_cast<std::int64_t>(table.rows().size()), std::move(found), grad.value().share());
@@ -16696,8 +16682,8 @@ namespace rowan::inline v0::detail {
 /// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
     if (given == slots || (variadic && given + 1 >= slots)) return;
-    throw GraphError({name, " has ", given, " inputs, expected ",
-                      (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots))});
+    throw GraphError(
+        {name, " has ", given, " inputs, expected ", variadic ? "at least " : "", variadic ? slots - 1 : slots});
 }
 
 template <class Op, class... In>
@@ -17015,10 +17001,10 @@ struct Partition {
     /// errors   ShapeError if height is negative, block or ranks is below 1, or first is not in [0, ranks)
     /// cost     O(1)
     void check() const {
-        if (height < 0) throw ShapeError("partition.height", {height}, "at least 0");
-        if (block < 1) throw ShapeError("partition.block", {block}, "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", {ranks}, "at least 1");
-        if (first < 0 || first >= ranks) throw ShapeError("partition.first", {first}, {"a rank in [0, ", ranks, ")"});
+        if (height < 0) throw ShapeError("partition.height", height, "at least 0");
+        if (block < 1) throw ShapeError("partition.block", block, "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", ranks, "at least 1");
+        if (first < 0 || first >= ranks) throw ShapeError("partition.first", first, {"a rank in [0, ", ranks, ")"});
     }
 
     bool operator==(Partition const&) const = default;
@@ -17064,9 +17050,9 @@ struct Placement {
     /// errors   ShapeError if block or columns is below 1, first is negative, or first or columns is above 10^9
     /// cost     O(1)
     void check() const {
-        if (block < 1) throw ShapeError("placement.block", {block}, "at least 1");
-        if (first < 0 || first > most) throw ShapeError("placement.first", {first}, "in [0, 10^9]");
-        if (columns < 1 || columns > most) throw ShapeError("placement.columns", {columns}, "in [1, 10^9]");
+        if (block < 1) throw ShapeError("placement.block", block, "at least 1");
+        if (first < 0 || first > most) throw ShapeError("placement.first", first, "in [0, 10^9]");
+        if (columns < 1 || columns > most) throw ShapeError("placement.columns", columns, "in [1, 10^9]");
     }
 
     bool operator==(Placement const&) const = default;
@@ -17938,7 +17924,7 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
         throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
     }
     if (actual.lod_level != spec.lod_level)
-        throw ShapeError({v.name(), ".lod().levels()"}, {actual.lod_level}, {spec.lod_level});
+        throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
@@ -19011,7 +18997,7 @@ ROWAN_CALLED_FUNCTION std::string NetOrder::dot() const {
 
 ROWAN_CALLED_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
     if (in[0]->rows() != in[1]->rows())
-        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, {in[1]->rows()}, {in[0]->rows()});
+        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, in[1]->rows(), in[0]->rows());
 }
 
 ROWAN_CALLED_FUNCTION void NetOrder::Plan::check_updates(std::span<Value* const> values, AnyExec exec,
@@ -19088,7 +19074,6 @@ ROWAN_CALLED_FUNCTION void NetOrder::Plan::add(Operator& op) {
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -22278,7 +22263,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value c
                                                   std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
-        throw ShapeError({table.name(), ".rows()"}, std::to_string(rows.size()).append(" rows"),
+        throw ShapeError({table.name(), ".rows()"}, {rows.size(), " rows"},
                          {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
 }
 
@@ -22391,13 +22376,11 @@ ROWAN_CALLED_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, C
             Partition const partition = shards_of(*t.table, group.size());
             std::int64_t const own = partition.rows_of(group.rank());
             if (rows != own)
-                throw ShapeError({t.table->name(), ".rows()"}, {rows},
-                                 std::to_string(own).append(", the number of this rank's rows"));
+                throw ShapeError({t.table->name(), ".rows()"}, rows, {own, ", the number of this rank's rows"});
             std::int64_t const first = own == 0 ? 0 : parameters.find(t.table->name()).row_number(0);
             if (own != 0 && first != partition.global(group.rank(), 0))  // any other placement differs so on a rank
-                throw ShapeError({t.table->name(), ".rows()[0]"}, {first},
-                                 std::to_string(partition.global(group.rank(), 0))
-                                     .append(", where the table is placed as in this net"));
+                throw ShapeError({t.table->name(), ".rows()[0]"}, first,
+                                 {partition.global(group.rank(), 0), ", where the table is placed as in this net"});
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
             same.add(std::string("the sharded table ").append(t.table->name()),
                      dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));
@@ -22560,7 +22543,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
-        if (!good) throw ShapeError({"tables[", i, "].", field}, {n}, expected);
+        if (!good) throw ShapeError({"tables[", i, "].", field}, n, expected);
     };
     check("height", t.height, t.height >= 0, "at least 0");
     check("width", t.width, t.width >= 0, "at least 0");
@@ -22846,8 +22829,7 @@ private:
 
     [[noreturn]] void no_memory(std::size_t rank) const {
         auto const& t = plan_.tables[greatest_of(dealt, rank, &Plan::Rank::memory)];
-        throw ShapeError({"the memory of rank ", rank},
-                         std::to_string(std::llround(plan_.ranks[rank].memory)).append(" bytes"),
+        throw ShapeError({"the memory of rank ", rank}, {std::llround(plan_.ranks[rank].memory), " bytes"},
                          {"at most options.memory, ", options_.memory, "; the table \"", t.table.name, "\" needs ",
                           std::llround(amounts(t, rank).memory)});
     }
@@ -22910,8 +22892,8 @@ ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
-    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
-    if (options.memory < 0) throw ShapeError("options.memory", {options.memory}, "at least 0");
+    if (ranks < 1) throw ShapeError("ranks", ranks, "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", options.memory, "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
     for (std::size_t i = 0; i < tables.size(); ++i) {
         detail::check_table(tables[i], i);
@@ -23221,7 +23203,7 @@ public:
     Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
         std::size_t size = 1;
         for (std::size_t const dim : shape) size *= dim;
-        if (size != size_) throw ShapeError("keys.size()", {size_}, {size});
+        if (size != size_) throw ShapeError("keys.size()", size_, size);
         shape_ = shape;
     }
 
@@ -24250,13 +24232,13 @@ template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-        if (size != want) throw ShapeError(field, {size}, {want});
+        if (size != want) throw ShapeError(field, size, want);
     };
     same_size("rows.size()", c.rows.size(), c.keys.size());
     if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
-        throw ShapeError("keys.size()", {c.keys.size()}, {"at most ", options_.capacity});
+        throw ShapeError("keys.size()", c.keys.size(), {"at most ", options_.capacity});
     std::int64_t const least = options_.default_row;
     if (c.height < least) throw ValueError("height", c.height, {least, " or more"});
     detail::check_ascending("rows", c.rows, least, c.height);
@@ -24567,7 +24549,7 @@ public:
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
             if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", {p.height()}, {slots_.grows() ? "at most " : "", slots_.height()});
+                throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", slots_.height()});
             if (p.value().shape().size() != 2 || p.row_size() != width_)
                 throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
             moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
@@ -24942,7 +24924,7 @@ ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<
     for (std::size_t i = 0; i < written.size(); ++i) {
         auto const& shape = written[i].shape;
         if (shape.empty()) throw ShapeError({state_name(i), " rank"}, "0", "at least 1");
-        if (shape[0] != rows) throw ShapeError({state_name(i), ".shape(0)"}, {shape[0]}, {rows});
+        if (shape[0] != rows) throw ShapeError({state_name(i), ".shape(0)"}, shape[0], rows);
     }
     check_trailing_dims("param", written[0].shape, grad.shape);
     for (std::size_t i = 0; i < written.size(); ++i) {
@@ -24956,7 +24938,7 @@ ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<
         bool const is_grad = !height && bytes.data() == grad.bytes.data() && bytes.size() == grad.bytes.size();
         if (overlap(bytes, grad.bytes) && !is_grad) {
             throw Error(
-                {state_name(i), " shares memory with ", (height ? "the gradient's value" : "other elements of grad")});
+                {state_name(i), " shares memory with ", height ? "the gradient's value" : "other elements of grad"});
         }
     }
     for (std::size_t i = 1; one_shape && i < written.size(); ++i) {
@@ -25382,9 +25364,8 @@ public:
             check_exec(exec);
             describe(n, width);
             if (height_of(local) < slots_.rows_of(comm_.rank()))
-                throw ShapeError(
-                    "local().shape(0)", {height_of(local)},
-                    std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
+                throw ShapeError("local().shape(0)", height_of(local),
+                                 {slots_.rows_of(comm_.rank()), ", the number of this rank's rows"});
             fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
             if (fetch->others() != fetch->received())  // the row of -1, which is the last
@@ -25672,7 +25653,7 @@ public:
         if (most_rows != unlimited) {
             auto const rows = static_cast<std::size_t>(most_rows);
             if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
-                throw ShapeError("most_rows", {rows}, "rows of at most 2^62 bytes in all");
+                throw ShapeError("most_rows", rows, "rows of at most 2^62 bytes in all");
             bytes = least = rows * row;
         }
         memory_ = detail::reserve_memory(bytes, least);
@@ -25690,7 +25671,7 @@ public:
     /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
     /// cost     a call of the system for an eighth more rows
     void reserve(std::int64_t height) {
-        if (height < 0 || height > most_rows_) throw ShapeError("height", {height}, {"in [0, ", most_rows_, "]"});
+        if (height < 0 || height > most_rows_) throw ShapeError("height", height, {"in [0, ", most_rows_, "]"});
         memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
     }
 
@@ -25698,7 +25679,7 @@ public:
     /// errors   ShapeError if it is less, otherwise as reserve
     /// cost     that of reserve
     void grow(std::int64_t height) {
-        if (height < this->height()) throw ShapeError("height", {height}, {"at least ", this->height()});
+        if (height < this->height()) throw ShapeError("height", height, {"at least ", this->height()});
         reserve(height);
         view(height);
     }
@@ -25832,7 +25813,7 @@ public:
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
-        if (contents.height < height()) throw ShapeError("height", {contents.height}, {"at least ", height()});
+        if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
@@ -25844,7 +25825,7 @@ public:
     /// errors   ShapeError if `to` has another size
     /// cost     O(width)
     void first_values(detail::KeyView<Key> key, std::span<T> to) const {
-        if (to.size() != options_.width) throw ShapeError("to.size()", {to.size()}, {options_.width});
+        if (to.size() != options_.width) throw ShapeError("to.size()", to.size(), options_.width);
         draw(key, to.data());
     }
 
@@ -26313,10 +26294,9 @@ public:
             detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
                 C const& ranks = shards_.comm();
                 partition_.check();
-                if (width < 0) throw ShapeError("width", {width}, "at least 0");
+                if (width < 0) throw ShapeError("width", width, "at least 0");
                 if (partition_.ranks != ranks.size())
-                    throw ShapeError("partition.ranks", {partition_.ranks},
-                                     std::to_string(ranks.size()).append(", the number of ranks"));
+                    throw ShapeError("partition.ranks", partition_.ranks, {ranks.size(), ", the number of ranks"});
                 slots = detail::Slots(partition_);
                 auto const rows = partition_.rows_of(ranks.rank());
                 local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});
@@ -29142,7 +29122,7 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
 template <class D>
 std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
-    if (index.size() != 1) throw ShapeError("index.size()", {index.size()}, "1");
+    if (index.size() != 1) throw ShapeError("index.size()", index.size(), "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
     if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
@@ -29254,7 +29234,7 @@ struct array_kernels {
             spec::same_dtype("array_write: x", in[2], slot);
             static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
             if (in[2].lod_level != slot.lod_level)
-                throw ShapeError("array_write: x.lod().levels()", {in[2].lod_level}, {slot.lod_level});
+                throw ShapeError("array_write: x.lod().levels()", in[2].lod_level, slot.lod_level);
             return {in[0]};
         }
         static void run(KernelCall const& c) {
@@ -29349,7 +29329,6 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -31971,7 +31950,7 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
                                F const& f) {
     double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
-    if (moment.dimension() != 1) throw ShapeError("moment rank", {moment.dimension()}, "1: one number per row");
+    if (moment.dimension() != 1) throw ShapeError("moment rank", moment.dimension(), "1: one number per row");
     check_height("moment", moment, height_of(param));
     if (options.weight_decay == 0.0) {
         f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
@@ -33197,7 +33176,6 @@ public:
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -33839,7 +33817,6 @@ ROWAN_IF_CALLED std::unique_ptr<DeferredTables> new_deferred_tables();
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34718,7 +34695,6 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -35252,8 +35228,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::check_states(Parameters const& resu
             if (!resume.contains(state->name())) continue;
             std::size_t const there = resume.find(state->name()).rows();
             if (there != rows)
-                throw ShapeError({state->name(), ".shape(0)"}, {there},
-                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+                throw ShapeError({state->name(), ".shape(0)"}, there,
+                                 {rows, ", the number of rows of ", parameter.name()});
         }
     }
 }
@@ -35850,7 +35826,6 @@ void check_moved(Variable& now, Value& next);
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -36147,7 +36122,6 @@ ROWAN_FUNCTION void check_moved(Variable& now, Value& next) {
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -36215,7 +36189,7 @@ private:
     ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", {total_}, {"1 to options.parts = ", t_.parts_});
+            throw ShapeError("batches", total_, {"1 to options.parts = ", t_.parts_});
     }
 
     /// Gets the rows of sharded tables, if there are any.
@@ -36640,7 +36614,6 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::add_up(std::vector<double> const& all, 
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -36732,7 +36705,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", {batches.size()}, "1 to options.parts = 1");
+    if (batches.size() != 1) throw ShapeError("batches", batches.size(), "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);
@@ -37081,7 +37054,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_checkpoint(layer::TrainCheckpoint co
         throw GraphError("options.checkpoint lacks the function save or load");
     if (checkpoint.ranks != ranks)
         throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
-                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
+                         {ranks, ", the ranks that train: train_checkpoint(comm, …)"});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -37257,7 +37230,6 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void Epochs::print(std::int64_t epoch) const {
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -37433,8 +37405,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
             if (read_ < known_)
-                throw ShapeError({"the number of batches of epoch ", epoch_}, {read_},
-                                 std::to_string(known_).append(" or more, which were read before the save"));
+                throw ShapeError({"the number of batches of epoch ", epoch_}, read_,
+                                 {known_, " or more, which were read before the save"});
         });
         bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;
@@ -38843,7 +38815,7 @@ private:
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
-                         {value.count()}, {part_.size(t), ", one for each sequence"});
+                         value.count(), {part_.size(t), ", one for each sequence"});
     }
     void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
         Dims const dims = value.empty() ? row : value.spec().dims;
@@ -39010,7 +38982,6 @@ ROWAN_CALLED_FUNCTION void RnnPart::make_room(Buffer<Value>& values, std::size_t
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -39039,13 +39010,13 @@ public:
         Value const& x = *in_[0];
         Lod const lod = x.lod();
         std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", {lod.levels()}, {levels});
+        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", lod.levels(), levels);
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         for (StepNet::Static const& s : net_.statics) {
             Value const& all = *outer()[s.from];
             if (all.count() != map.sequences())
-                throw ShapeError("static_input: the number of sequences of x", {all.count()},
+                throw ShapeError("static_input: the number of sequences of x", all.count(),
                                  {map.sequences(), ", the number of sequences that have steps"});
         }
         count_iterations(map.steps());
@@ -39121,7 +39092,7 @@ private:
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
             if (block_.has_boot[m] && in_[at]->rows() != sequences)
-                throw ShapeError("boot.shape(0)", {in_[at]->rows()}, {sequences, ", the number of sequences"});
+                throw ShapeError("boot.shape(0)", in_[at]->rows(), {sequences, ", the number of sequences"});
             for (std::size_t k = 0; k < s_.parts.size(); ++k) {
                 auto const& mine = s_.parts[k].sequences;
                 states[k].push_back(block_.has_boot[m]
@@ -39657,11 +39628,11 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
                         dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
     }
     if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
-        throw ShapeError("ndim", {t.ndim}, {"in [0, ", Tensor<T>::max_rank, "]"});
+        throw ShapeError("ndim", t.ndim, {"in [0, ", Tensor<T>::max_rank, "]"});
     if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", {t.ndim, " dims"});
     typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, {t.shape[i]}, "at least 0");
+        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, t.shape[i], "at least 0");
         shape[i] = static_cast<std::size_t>(t.shape[i]);
     }
     if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)
@@ -39858,7 +39829,6 @@ private:
 // rowan/io/detail/byte_reader_inl.hpp: definitions of rowan/io/detail/byte_reader.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -41517,12 +41487,10 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
     for (std::size_t k = 1; k < x.size(); ++k) {
         if (x[k].dimension() != rank)
-            throw ShapeError(part_name("x", k).append(" rank"), {x[k].dimension()},
-                             std::to_string(rank).append(", that of x[0]"));
+            throw ShapeError(part_name("x", k).append(" rank"), x[k].dimension(), {rank, ", that of x[0]"});
         for (std::size_t i = 0; i < rank; ++i) {
             if (i != at && x[k].shape(i) != x[0].shape(i))
-                throw ShapeError(dim_name(part_name("x", k), i), {x[k].shape(i)},
-                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
+                throw ShapeError(dim_name(part_name("x", k), i), x[k].shape(i), {x[0].shape(i), ", that of x[0]"});
         }
     }
     return at;
@@ -42458,7 +42426,7 @@ constexpr void check_seed(char const* field, VarSpec const& seed) {
 
 template <class D>
 bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", {seed.size()}, "0 or 1");
+    if (seed.size() > 1) throw ShapeError("seed.size()", seed.size(), "0 or 1");
     return seed.size() == 1;
 }
 
@@ -42575,8 +42543,7 @@ constexpr void check_norm_epsilon(double epsilon) {
 }
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
-    std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis, {"in [1, ", most, "] or [-", most, ", -1]: axis 0 is that of rows"});
+    throw ValueError("begin_axis", axis, {"in [1, ", rank - 1, "] or [-", rank - 1, ", -1]: axis 0 is that of rows"});
 }
 
 /// The first axis that is normalised, as a number from 1 on.
@@ -44121,7 +44088,7 @@ struct shrink_op;
 namespace detail {
 
 [[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
-    throw ShapeError(field, {x}, expected);
+    throw ShapeError(field, x, expected);
 }
 
 /// Rows before and after a sequence that its windows reach.
@@ -44892,7 +44859,7 @@ ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::s
         text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
         text.append(std::to_string(rows)).append(" rows: use drop_levels");
     }
-    throw ShapeError("x.size()", {size}, text);
+    throw ShapeError("x.size()", size, text);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -45061,7 +45028,7 @@ void insert_item(std::vector<BeamItem<S>>& best, std::size_t most, BeamItem<S> c
 
 template <class V, class D>
 void check_levels_of(char const* field, LoDTensor<V, D> const& x) {
-    if (x.lod().levels() != 1) throw ShapeError({field, ".lod().levels()"}, {x.lod().levels()}, "1");
+    if (x.lod().levels() != 1) throw ShapeError({field, ".lod().levels()"}, x.lod().levels(), "1");
     x.check();
 }
 
@@ -45085,7 +45052,7 @@ Tensor<V> tensor_of(std::vector<V> const& list) {
 template <class I, class T, class D>
 void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTensor<T, D> const& scores) {
     check_levels_of("prefixes", prefixes);
-    if (prefixes.value().dimension() != 1) throw ShapeError("prefixes rank", {prefixes.value().dimension()}, "1");
+    if (prefixes.value().dimension() != 1) throw ShapeError("prefixes rank", prefixes.value().dimension(), "1");
     check_levels_of(field, scores);
     check_height(field, scores.value(), static_cast<std::int64_t>(prefixes.lod().sequences(0)));
 }
@@ -47937,7 +47904,7 @@ template <class T, class D>
 void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
     check_rank(field, x, 1);
     if (x.size() == rows) return;
-    throw ShapeError({field, ".shape(0)"}, {x.size()}, std::to_string(rows).append(", the number of rows"));
+    throw ShapeError({field, ".shape(0)"}, x.size(), {rows, ", the number of rows"});
 }
 
 /// The shape without the dim of an axis.
@@ -49031,7 +48998,7 @@ namespace rowan::inline v0::detail {
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
     std::size_t const size = options.weights.size();
-    if (size != 0 && size != classes) throw ShapeError("weights.size()", {size}, {classes, ", one for each class"});
+    if (size != 0 && size != classes) throw ShapeError("weights.size()", size, {classes, ", one for each class"});
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there
@@ -51605,7 +51572,7 @@ template <class S>
 void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
     for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
-        if (dim > most) throw ShapeError("matrix dim", {dim}, {"at most ", most, " for this BLAS"});
+        if (dim > most) throw ShapeError("matrix dim", dim, {"at most ", most, " for this BLAS"});
     }
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
@@ -51725,7 +51692,7 @@ Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool trans
     std::size_t const k = matrix_dim(x, transpose_x, 1);
     if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
         std::size_t const at = y.size() - (transpose_y ? 1 : 2);
-        throw ShapeError({"y.shape(", at, ")"}, {inner}, {k, ", the inner dim of x"});
+        throw ShapeError({"y.shape(", at, ")"}, inner, {k, ", the inner dim of x"});
     }
     Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
     shape.push_back(matrix_dim(x, transpose_x, 0));
@@ -52288,7 +52255,7 @@ struct detail::function_of<fc_op> {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
-        if (w.shape(0) != inputs) throw ShapeError("w.shape(0)", {w.shape(0)}, {inputs, ", the width of x"});
+        if (w.shape(0) != inputs) throw ShapeError("w.shape(0)", w.shape(0), {inputs, ", the width of x"});
         if (b.dimension() != 1 || b.shape(0) != outputs)
             throw ShapeError("b.shape()", shape_text(b.shape()), {"[", outputs, "]"});
         ElementLoops<D>::check(exec, x, w, b);
@@ -52399,7 +52366,7 @@ struct NormRows {
     std::size_t n, width;
 
     NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
-        if (x.dimension() < 2) throw ShapeError("x rank", {x.dimension()}, "at least 2");
+        if (x.dimension() < 2) throw ShapeError("x rank", x.dimension(), "at least 2");
         std::size_t const axis = first_normalised(options, x.dimension());
         tail = shape_from(x.shape(), axis);
         width = product_from(x.shape(), axis);
@@ -52703,7 +52670,7 @@ void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D>
     check_rank("w", w, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
-        if (actual != expected) throw ShapeError(field, {actual}, {expected, why});
+        if (actual != expected) throw ShapeError(field, actual, {expected, why});
     };
     expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
     expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
@@ -54305,9 +54272,8 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, {static_cast<std::int64_t>(given)},
-                     {// a negative number was converted
-                      "in [0, ", levels, "], as x has ", levels, " levels"});
+    auto const as_given = static_cast<std::int64_t>(given);  // a negative number was converted
+    throw ShapeError(field, as_given, {"in [0, ", levels, "], as x has ", levels, " levels"});
 }
 
 /// The number of levels to drop; all by default.
@@ -54449,11 +54415,11 @@ struct detail::function_of<edit_distance_op> {
         check_tokens(exec, "y", y);
         auto upper = upper_levels(x.lod());
         if (y.lod().levels() != x.lod().levels()) {
-            throw ShapeError("y.lod().levels()", {y.lod().levels()}, {x.lod().levels()});
+            throw ShapeError("y.lod().levels()", y.lod().levels(), x.lod().levels());
         }
         auto const x_offsets = last_level(x.lod()), y_offsets = last_level(y.lod());
         std::size_t const n = x_offsets.size() - 1;
-        if (y_offsets.size() - 1 != n) throw ShapeError("the number of sequences of y", {y_offsets.size() - 1}, {n});
+        if (y_offsets.size() - 1 != n) throw ShapeError("the number of sequences of y", y_offsets.size() - 1, n);
         if (!(upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
         ElementLoops<D>::check(exec, x.value(), y.value());
         auto to = new_tensor<double>(exec, {n, 1});
@@ -54657,8 +54623,7 @@ struct nonzero_rows_op : detail::declared<nonzero_rows_op> {
                                           RowsWhereOptions const& options = {}) {
         auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
         if (ids.value().size() != expected)
-            throw ShapeError("ids.shape(0)", {ids.value().size()},
-                             {expected, ", the number of rows or sequences of x"});
+            throw ShapeError("ids.shape(0)", ids.value().size(), {expected, ", the number of rows or sequences of x"});
         return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
     }
 };
@@ -54782,7 +54747,7 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
     check_levels("y.lod()", lod);
     auto const offsets = lod[options.level.value_or(lod.levels() - 1)];
     if (size + 1 != offsets.size())
-        throw ShapeError("x.size()", {size}, {offsets.size() - 1, ", the number of sequences of y"});
+        throw ShapeError("x.size()", size, {offsets.size() - 1, ", the number of sequences of y"});
     std::vector<std::int64_t> order(size), from(size);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::int64_t s) {
@@ -55170,8 +55135,8 @@ namespace detail {
 
 /// Throws unless the columns can be divided into heads.
 constexpr void check_heads(char const* field, std::int64_t width, std::int64_t heads) {
-    if (heads < 1) throw ShapeError("sequence_attention: heads", {heads}, "at least 1");
-    if (width != UNK && width % heads != 0) throw ShapeError(field, {width}, {"a multiple of heads, ", heads});
+    if (heads < 1) throw ShapeError("sequence_attention: heads", heads, "at least 1");
+    if (width != UNK && width % heads != 0) throw ShapeError(field, width, {"a multiple of heads, ", heads});
 }
 
 template <class T, class D>
@@ -55191,8 +55156,7 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
     check_heads("sequence_attention: value.shape(1)", static_cast<std::int64_t>(value_width), options.heads);
     auto const queries = last_level(query.lod()), keys = last_level(key.lod());
     if (queries.size() != keys.size())
-        throw ShapeError("key sequences", {keys.size() - 1},
-                         {queries.size() - 1, ", the number of sequences of query"});
+        throw ShapeError("key sequences", keys.size() - 1, {queries.size() - 1, ", the number of sequences of query"});
     auto const heads = static_cast<std::size_t>(options.heads);
     double const scale =
         options.scale != 0 || width == 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width / heads));
@@ -55447,17 +55411,16 @@ ROWAN_FUNCTION ConcatPlan plan_concat(std::string const& field, std::string cons
     std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
     lods[0].check_level(at);
     for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, {lods[j].levels()}, {levels, like});
+        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, lods[j].levels(), {levels, like});
         for (std::size_t l = 0; l <= at; ++l) {
             auto const offsets = lods[j][l];
             auto const want = lods[0][l];
-            std::string const number = std::to_string(l);
             if (offsets.size() != want.size())
-                throw ShapeError({name(j), ".sequences(", number, ")"}, {offsets.size() - 1}, {want.size() - 1, like});
+                throw ShapeError({name(j), ".sequences(", l, ")"}, offsets.size() - 1, {want.size() - 1, like});
             if (l == at) continue;
             auto const differs = std::ranges::mismatch(offsets, want);
             if (differs.in1 == offsets.end()) continue;
-            throw ShapeError({name(j), "[", number, "][", differs.in1 - offsets.begin(), "]"}, {*differs.in1},
+            throw ShapeError({name(j), "[", l, "][", differs.in1 - offsets.begin(), "]"}, *differs.in1,
                              {*differs.in2, like});
         }
     }
@@ -55660,7 +55623,7 @@ namespace detail {
 template <class T, class D>
 void check_context(D const& exec, LoDTensor<T, D> const& x) {
     check_sequences(exec, "x", x);
-    if (x.shape().size() > 2) throw ShapeError("x rank", {x.shape().size()}, "1 or 2");
+    if (x.shape().size() > 2) throw ShapeError("x rank", x.shape().size(), "1 or 2");
 }
 
 template <class T, class D>
@@ -56071,10 +56034,10 @@ template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
     if (lengths.size() != shape.size() - 1)
-        throw ShapeError("lengths.size()", {lengths.size()}, {shape.size() - 1, ", the number of levels"});
+        throw ShapeError("lengths.size()", lengths.size(), {shape.size() - 1, ", the number of levels"});
     for (std::size_t l = 0; l < lengths.size(); ++l) {
         if (std::cmp_less(lengths[l], shape[l + 1]))
-            throw ShapeError({"lengths[", l, "]"}, {lengths[l]},
+            throw ShapeError({"lengths[", l, "]"}, lengths[l],
                              {"at least ", shape[l + 1], ", the longest sequence of the level"});
         shape[l + 1] = static_cast<std::size_t>(lengths[l]);
     }
@@ -56177,14 +56140,14 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
-    if (dims.size() < levels + 1) throw ShapeError("padded rank", {dims.size()}, {"at least ", levels + 1});
+    if (dims.size() < levels + 1) throw ShapeError("padded rank", dims.size(), {"at least ", levels + 1});
     detail::check_height("padded", padded, static_cast<std::int64_t>(lod.sequences(0)));
     for (std::size_t l = 0; l < levels; ++l) {
         auto const offsets = lod[l];
         for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             if (n <= dims[l + 1]) continue;
-            throw ShapeError({"padded.shape(", l + 1, ")"}, {dims[l + 1]},
+            throw ShapeError({"padded.shape(", l + 1, ")"}, dims[l + 1],
                              {"at least ", n, ", the length of sequence ", s, " of level ", l});
         }
     }
@@ -56256,7 +56219,7 @@ struct PadPlace {
 };
 
 [[noreturn]] inline void bad_pad_values(std::size_t size, std::size_t width) {
-    throw ShapeError("pad_values.size()", {size}, {width, ", one for each column"});
+    throw ShapeError("pad_values.size()", size, {width, ", one for each column"});
 }
 
 /// The values as a row of padding.
@@ -56633,7 +56596,6 @@ LoDTensor<T, Device> sequence_reshape(LoDTensor<T, Device> const& x, std::int64_
 // rowan/sequence/sequence_reshape_inl.hpp: definitions of rowan/sequence/sequence_reshape.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -56644,7 +56606,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::s
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
         std::size_t const elements = length_at(offsets, s) * row_size;
         if (elements % static_cast<std::size_t>(width) != 0)
-            throw ShapeError({"elements of sequence ", s}, {elements}, {"a multiple of ", width});
+            throw ShapeError({"elements of sequence ", s}, elements, {"a multiple of ", width});
         result.push_back(result.back() + static_cast<std::int64_t>(elements) / width);
     }
     return result;
@@ -56780,7 +56742,7 @@ inline std::vector<std::int64_t> places_of_ids(Ids<> const& ids, Lod const& lod,
     check_levels("ids.lod()", lod);
     auto const offsets = last_level(lod);
     if (offsets.size() != rows + 1)
-        throw ShapeError("x.shape(0)", {rows}, {offsets.size() - 1, ", the number of sequences of ids"});
+        throw ShapeError("x.shape(0)", rows, {offsets.size() - 1, ", the number of sequences of ids"});
     check_list("ids", ids);
     std::vector<std::int64_t> places(ids.size());
     for (std::size_t s = 0; s < rows; ++s) {
@@ -56804,7 +56766,7 @@ Tensor<T, D> with_rows_of_places(Tensor<T, D> const& x) {
 /// Throws unless x has places with elements.
 template <class T, class D>
 void check_places(char const* field, Tensor<T, D> const& x) {
-    if (x.dimension() < 2) throw ShapeError({field, " rank"}, {x.dimension()}, "at least 2");
+    if (x.dimension() < 2) throw ShapeError({field, " rank"}, x.dimension(), "at least 2");
 }
 
 }  // namespace detail
@@ -56965,7 +56927,6 @@ LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, L
 // rowan/sequence/sequence_slice_inl.hpp: definitions of rowan/sequence/sequence_slice.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -56973,7 +56934,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
     auto const offsets = last_level(lod);
     std::size_t const n = offsets.size() - 1;
     auto const check_size = [&](char const* field, Ids<> const& list) {
-        if (list.size() != n) throw ShapeError(field, {list.size()}, {n, ", the number of sequences"});
+        if (list.size() != n) throw ShapeError(field, list.size(), {n, ", the number of sequences"});
     };
     check_list("offset", offset);
     check_list("length", length);
@@ -57428,7 +57389,7 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
     std::size_t count = 0;
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) count += offsets[s + 1] - offsets[s] > t;
     if (size < count || size >= offsets.size())
-        throw ShapeError("x.size()", {size},
+        throw ShapeError("x.size()", size,
                          {"in [", count, ", ", offsets.size() - 1, "], from the number of sequences of y with a step ",
                           t, " to that of all"});
     return count;
@@ -57465,7 +57426,7 @@ struct shrink_op : detail::declared<shrink_op> {
     template <class T, class U, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
-        if (index.value().size() != 1) throw ShapeError("index.size()", {index.value().size()}, "1");
+        if (index.value().size() != 1) throw ShapeError("index.size()", index.value().size(), "1");
         std::int64_t const t = to_host(exec, index.value()).data()[0];
         if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
@@ -57480,7 +57441,7 @@ struct shrink_op : detail::declared<shrink_op> {
         auto const& kept = out_grad.value();
         detail::check_trailing("out_grad", kept, x.shape());
         std::size_t const rows = x.shape()[0];
-        if (kept.shape(0) > rows) throw ShapeError("out_grad.shape(0)", {kept.shape(0)}, {"at most ", rows});
+        if (kept.shape(0) > rows) throw ShapeError("out_grad.shape(0)", kept.shape(0), {"at most ", rows});
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
         std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
         std::array<std::int64_t, 1> const places{0};
@@ -57914,19 +57875,19 @@ ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", {heights.shape().size()}, "1");
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", heights.shape().size(), "1");
     std::vector<std::int64_t> ends;
     std::int64_t end = 0;
     for (std::size_t k = 0; k < heights.size(); ++k) {
         if (heights[k] < 0 || heights[k] > height - end) {
-            throw ShapeError({"heights[", k, "]"}, {heights[k]},
+            throw ShapeError({"heights[", k, "]"}, heights[k],
                              heights[k] < 0
                                  ? "0 or more"
                                  : "at most " + std::to_string(height - end) + ", what is left of the height");
         }
         ends.push_back(end += heights[k]);
     }
-    if (end != height) throw ShapeError("sum of heights", {end}, {height});
+    if (end != height) throw ShapeError("sum of heights", end, height);
     return ends;
 }
 
@@ -57954,7 +57915,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
     std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
-    throw ShapeError(part_name("sections", k), {section}, section < 0 ? "0 or more" : bound);
+    throw ShapeError(part_name("sections", k), section, section < 0 ? "0 or more" : bound);
 }
 
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
@@ -57966,7 +57927,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", {sum}, {dim});
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", sum, dim);
 }
 
 }  // namespace detail
@@ -57978,7 +57939,7 @@ struct detail::function_of<split_op> {
                                          std::int64_t axis) {
         ElementLoops<D>::check(exec, x);
         std::size_t const at = checked_axis(axis, x.dimension());
-        if (sections.shape().size() != 1) throw ShapeError("sections rank", {sections.shape().size()}, "1");
+        if (sections.shape().size() != 1) throw ShapeError("sections rank", sections.shape().size(), "1");
         check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
         return cut_along(exec, x, at, sections);
     }
@@ -58037,7 +57998,7 @@ void check_id_bags(D const& exec, LoDTensor<I, D> const& ids, Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
-    if (ids.value().dimension() != 1) throw ShapeError("ids rank", {ids.value().dimension()}, "1");
+    if (ids.value().dimension() != 1) throw ShapeError("ids rank", ids.value().dimension(), "1");
 }
 
 template <class T, class I, class D>
@@ -58878,7 +58839,7 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("count", {count}, "at least 1");
+    if (std::cmp_less(count, 1)) throw ShapeError("count", count, "at least 1");
     std::size_t const size = x.size();
     auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
     std::vector<LoDTensor<T, Device>> batches;
@@ -58915,7 +58876,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
         batches.push_back(x.slice(begin, end));
         begin = end;
     }
-    if (begin != size) throw ShapeError("the sum of sizes", {begin}, {size, ", x.size()"});
+    if (begin != size) throw ShapeError("the sum of sizes", begin, {size, ", x.size()"});
     return batches;
 }
 
@@ -58935,7 +58896,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
         batches[k].check();
         detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
-            throw ShapeError({name, ".lod().levels()"}, {batches[k].lod().levels()}, {levels});
+            throw ShapeError({name, ".lod().levels()"}, batches[k].lod().levels(), levels);
         }
         rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
         lods.push_back(batches[k].lod());
@@ -58962,7 +58923,6 @@ LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const&
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -58998,7 +58958,7 @@ namespace detail {
 /// errors   ShapeError if there is no table, or lod has not one level with as many bags for each
 inline std::size_t batch_of(Lod const& lod, std::size_t tables) {
     if (tables == 0) throw ShapeError("tables.size()", "0", "1 or more");
-    if (lod.levels() != 1) throw ShapeError("ids levels", {lod.levels()}, "1");
+    if (lod.levels() != 1) throw ShapeError("ids levels", lod.levels(), "1");
     std::size_t const bags = lod.sequences(0);
     if (bags % tables != 0) throw ShapeError("ids", {bags, " bags"}, {"a multiple of the number of tables, ", tables});
     return bags / tables;
@@ -59022,7 +58982,7 @@ template <class T, device D>
 LoDTensor<T, D> join_bags(D const& exec, std::span<LoDTensor<T, D> const> x) {
     for (std::size_t t = 0; t < x.size(); ++t) {
         auto const name = [&] { return "x[" + std::to_string(t) + "]"; };
-        if (x[t].lod().levels() != 1) throw ShapeError({name(), " levels"}, {x[t].lod().levels()}, "1");
+        if (x[t].lod().levels() != 1) throw ShapeError({name(), " levels"}, x[t].lod().levels(), "1");
         if (x[t].size() != x[0].size())
             throw ShapeError(name(), {x[t].size(), " bags"}, {x[0].size(), ", as many as x[0]"});
     }
@@ -59710,7 +59670,7 @@ struct HashRow {
 constexpr void check_heights(std::vector<std::int64_t> const& heights) {
     if (heights.empty()) throw ShapeError("heights.size()", "0", "1 or more");
     for (std::size_t t = 0; t < heights.size(); ++t) {
-        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, {heights[t]}, "1 or more");
+        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, heights[t], "1 or more");
     }
 }
 
@@ -60144,7 +60104,7 @@ std::array<Variable*, sizeof...(V)> variables_of(std::tuple<V...> const& states)
 template <class Device>
 bool condition_holds(AnyExec exec, Value const& v, char const* field) {
     auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-    if (flag.size() != 1) throw ShapeError(field, {flag.size()}, "1");
+    if (flag.size() != 1) throw ShapeError(field, flag.size(), "1");
     return first_element(exec.get<Device>(), flag);
 }
 template <class Device>
@@ -60286,7 +60246,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_loop(OpenLoop& open, std::span<
         spec::same_dtype(field.c_str(), after, before);
         static_cast<void>(spec::same_dims(field.c_str(), after, before));
         if (after.lod_level != before.lod_level)
-            throw ShapeError({field, ".lod().levels()"}, {after.lod_level}, {before.lod_level});
+            throw ShapeError({field, ".lod().levels()"}, after.lod_level, before.lod_level);
     }
     net.build();
     open.block->gradient_dtype = type.gradients().dtype;
@@ -60443,15 +60403,15 @@ ROWAN_IF_CALLED std::vector<Variable*> finish_branches(CondBlock& block, Variabl
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
-        throw ShapeError("layer::cond: the number of results if false", {others.size()}, {states.size()});
+        throw ShapeError("layer::cond: the number of results if false", others.size(), states.size());
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
             std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
-        if (b.dims.size() != a.dims.size()) throw ShapeError({field, " rank"}, {b.dims.size()}, {a.dims.size()});
-        if (b.lod_level != a.lod_level) throw ShapeError({field, ".lod().levels()"}, {b.lod_level}, {a.lod_level});
+        if (b.dims.size() != a.dims.size()) throw ShapeError({field, " rank"}, b.dims.size(), a.dims.size());
+        if (b.lod_level != a.lod_level) throw ShapeError({field, ".lod().levels()"}, b.lod_level, a.lod_level);
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {
@@ -60932,7 +60892,6 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -60949,7 +60908,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const&
     int const pieces = options.placement.columns;
     options.placement.check();
     if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
-        throw ShapeError("placement.columns", {pieces}, {"a divisor of the width, ", width});
+        throw ShapeError("placement.columns", pieces, {"a divisor of the width, ", width});
     return pieces;
 }
 
@@ -60985,7 +60944,7 @@ layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer
                                          Add const& add) {
     std::size_t const count = options.heights.size();
     auto const check = [&](char const* field, std::size_t size) {
-        if (size != 0 && size != count) throw ShapeError(field, {size}, {count, ", one for each table"});
+        if (size != 0 && size != count) throw ShapeError(field, size, {count, ", one for each table"});
     };
     check("widths.size()", options.widths.size());
     check("names.size()", options.names.size());
@@ -61557,7 +61516,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
                                                std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", {after.size()}, {before.size()});
+        throw ShapeError("layer::rnn: the number of states after a step", after.size(), before.size());
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
@@ -61572,7 +61531,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
         Dims const& dims = v.spec().dims;
         if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
         if (dims.size() > 1 && dims[0] != UNK)
-            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", {dims[0]},
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", dims[0],
                              "one for each sequence: a value in the step has a fixed number of rows");
         throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
                          "a row for each");
@@ -61829,11 +61788,11 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError({field, ".size()"}, {states.size()}, "one for each layer and direction");
+        throw ShapeError({field, ".size()"}, states.size(), "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());
         if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
-            throw ShapeError({field, " width"}, {width}, std::to_string(options.size).append(", the size"));
+            throw ShapeError({field, " width"}, width, {options.size, ", the size"});
     }
 }
 
@@ -63363,7 +63322,7 @@ TargetGroups<T> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T>
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
                          {"[", groups.groups, ", at least 1], a row for each ",
-                          (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
+                          x.lod().levels() == 0 ? "row" : "sequence", " of x"});
     ElementLoops<Cpu>::check_ids(exec, "ids", ids, height_of(w));
     groups.each = ids.shape(1);
     groups.ids = ids.data();
@@ -64000,7 +63959,6 @@ private:
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -64109,7 +64067,7 @@ template <class T, class D, class From>
 LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
     if (x.size() != sequences)
-        throw ShapeError("x.size()", {x.size()}, {sequences, ", the number of sequences of the map"});
+        throw ShapeError("x.size()", x.size(), {sequences, ", the number of sequences of the map"});
     return take_sequences(exec, x, sequences, from);
 }
 
@@ -64201,8 +64159,7 @@ template <class D>
 void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     bool const before = t > 0 && rows == map.step_size(t - 1);
     if (map.sorted() ? rows >= map.step_size(t) && rows <= map.sequences() : before || rows == map.sequences()) return;
-    throw ShapeError("x.size()", {rows},
-                     {"the number of sequences, or of those that have a step ", t == 0 ? 0 : t - 1});
+    throw ShapeError("x.size()", rows, {"the number of sequences, or of those that have a step ", t == 0 ? 0 : t - 1});
 }
 
 }  // namespace detail
@@ -64410,7 +64367,7 @@ public:
         detail::check_rank("weight", weight, 1);
         bag_ = detail::bag_of_rows(bags, weight.size());
         if (value.shape(0) != bags.size() - 1)
-            throw ShapeError("value.shape(0)", {value.shape(0)}, {bags.size() - 1, ", the number of bags"});
+            throw ShapeError("value.shape(0)", value.shape(0), {bags.size() - 1, ", the number of bags"});
     }
 
     Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag
@@ -64436,7 +64393,7 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     if (plan.value_rows() != grad.size())
-        throw ShapeError("grad.size()", {grad.size()}, {plan.value_rows(), ", the rows of the plan"});
+        throw ShapeError("grad.size()", grad.size(), {plan.value_rows(), ", the rows of the plan"});
     detail::check_sparse_targets<Rule>(grad.value(), plan.height(), param, state...);
     detail::check_all_apart(
         [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,
@@ -65207,7 +65164,7 @@ struct DeferredChecks {
 
 private:
     static void same_height(std::int64_t rows, std::int64_t height) {
-        if (rows != height) throw ShapeError("grad.height()", {rows}, {height, ", that of this Deferred"});
+        if (rows != height) throw ShapeError("grad.height()", rows, {height, ", that of this Deferred"});
     }
     template <std::size_t states>
     static constexpr void count() {
@@ -66018,7 +65975,7 @@ void gather_into(Cpu exec, Tensor<T> const& table, KeyIndex<Key> const& index, s
                  Tensor<T>& out) {
     detail::check_rows("table", table);
     if (std::cmp_less(table.shape()[0], index.height()))
-        throw ShapeError("table.shape(0)", {table.shape()[0]}, {"at least index.height() = ", index.height()});
+        throw ShapeError("table.shape(0)", table.shape()[0], {"at least index.height() = ", index.height()});
     auto const shape = detail::gathered_shape(keys.shape(), table.shape());
     if (out.shape() != shape)
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
@@ -66321,7 +66278,6 @@ ROWAN_CALLED_FUNCTION bool encode_row(RowFormat format, std::span<float const> r
 
 #include <atomic>
 #include <cstring>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -66393,7 +66349,7 @@ struct RowFilter<Cpu> {
 template <class T, device D>
 SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
     auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
     return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),
@@ -66506,7 +66462,7 @@ rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M>
     if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
     check_rows("param", param);
     auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1) throw ShapeError({name, " rank"}, {state.dimension()}, "1: one number per row");
+        if (state.dimension() != 1) throw ShapeError({name, " rank"}, state.dimension(), "1: one number per row");
         check_height(name, state, height_of(param));
     };
     of_rows("mean_square", mean_square);
@@ -67042,7 +66998,6 @@ private:
 
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -67100,7 +67055,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I>
 auto checked_predictions(Tensor<T> const& probability, Tensor<I> const& label) {
     static_assert(floating_element<T>, "rowan: probabilities must have a floating-point type");
-    if (probability.size() != label.size()) throw ShapeError("label.size()", {label.size()}, {probability.size()});
+    if (probability.size() != label.size()) throw ShapeError("label.size()", label.size(), probability.size());
     auto const p = [from = probability.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
     for (std::size_t i = 0; i < label.size(); ++i) {
         if (!(p(i) >= 0 && p(i) <= 1)) throw ValueError({"probability[", i, "]"}, p(i), "in [0, 1]");
@@ -67487,7 +67442,7 @@ public:
     void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
         auto const& p = predicted.value();
         auto const& l = label.value();
-        if (l.size() != p.size()) throw ShapeError("label.size()", {l.size()}, {p.size()});
+        if (l.size() != p.size()) throw ShapeError("label.size()", l.size(), p.size());
         if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
             throw ShapeError("label.lod()", "other levels", "those of predicted");
         auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;
@@ -67661,7 +67616,7 @@ public:
     template <class T, id_type I, id_type G>
     void update(Tensor<T> const& probability, Tensor<I> const& label, Tensor<G> const& group) {
         auto const p = detail::checked_predictions(probability, label);
-        if (group.size() != label.size()) throw ShapeError("group.size()", {group.size()}, {label.size()});
+        if (group.size() != label.size()) throw ShapeError("group.size()", group.size(), label.size());
         make_room(label.size());  // before anything is added
         for (std::size_t i = 0; i < label.size(); ++i)
             kept_.push_back({.group = group.data()[i], .probability = p(i), .positive = label.data()[i] == 1});
@@ -67891,7 +67846,7 @@ private:
     using Counts = std::vector<std::int64_t>;
 
     static void check_size(std::size_t size, std::size_t expected) {
-        if (size != expected) throw ShapeError("label.size()", {size}, {expected});
+        if (size != expected) throw ShapeError("label.size()", size, expected);
     }
 
     template <class I>
@@ -68137,10 +68092,10 @@ TargetGroups<T> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> co
                             Ids<> const& label) {
     auto groups = row_groups(exec, x, w);
     if (height_of(w) != tree.nodes())
-        throw ShapeError("w.shape(0)", {w.shape(0)}, {tree.nodes(), ", the nodes of the tree"});
+        throw ShapeError("w.shape(0)", w.shape(0), {tree.nodes(), ", the nodes of the tree"});
     if (label.size() != groups.groups)
-        throw ShapeError("label.size()", {label.size()},
-                         {groups.groups, ", one for each ", (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
+        throw ShapeError("label.size()", label.size(),
+                         {groups.groups, ", one for each ", x.lod().levels() == 0 ? "row" : "sequence", " of x"});
     check_ids(exec, "label", label, tree.classes());
     return groups;
 }

@@ -4,9 +4,12 @@
 #include "catch.hpp"
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace test_error {
@@ -37,6 +40,32 @@ TEST_CASE("a ShapeError names both sides", "[error]") {
     rowan::ShapeError const e("value.shape(0)", "3", "2");
     CHECK(e.what() == std::string("value.shape(0) is 3, expected 2"));
     CHECK((e.field() == "value.shape(0)" && e.actual() == "3" && e.expected() == "2"));
+}
+
+TEST_CASE("an ErrorText joins characters and whole numbers of all types", "[error]") {
+    using rowan::ErrorText;
+    std::string const field = "w", with_zero("a\0b", 3);
+    CHECK(ErrorText("all of it").text() == "all of it");
+    CHECK(ErrorText(field).text() == "w");
+    CHECK(ErrorText(std::string_view("height").substr(0, 1)).text() == "h");
+    CHECK(ErrorText(std::string_view()).text().empty());
+    CHECK(ErrorText({}).text().empty());
+    CHECK(ErrorText({"one"}).text() == "one");
+    CHECK(ErrorText(0).text() == "0");
+    CHECK(ErrorText({field, ".shape(", std::size_t{1}, ")"}).text() == "w.shape(1)");
+    CHECK(ErrorText({with_zero, std::string_view(), ""}).text() == with_zero);
+    CHECK(ErrorText({std::numeric_limits<std::int64_t>::min(), " ", std::numeric_limits<std::uint64_t>::max()}).text() == "-9223372036854775808 18446744073709551615");
+    CHECK(ErrorText({std::int8_t{-1}, " ", std::uint8_t{65}, " ", true, " ", 0}).text() == "-1 65 1 0");
+    CHECK_FALSE(std::is_constructible_v<ErrorText, char>);
+    CHECK_FALSE(std::is_constructible_v<ErrorText, double>);
+
+    rowan::ShapeError const e({field, ".shape(", 0, ")"}, 3, {"at least ", 4U});
+    CHECK(e.what() == std::string("w.shape(0) is 3, expected at least 4"));
+    CHECK((e.field() == "w.shape(0)" && e.actual() == "3" && e.expected() == "at least 4"));
+    CHECK(rowan::Error({"part ", 1, " of ", 2}).what() == std::string("part 1 of 2"));
+    CHECK(rowan::GraphError({"no ", field}).what() == std::string("no w"));
+    CHECK(rowan::IndexError({"x[", 2, "]"}, 0, 7, {"is more than ", 5}).what() == std::string("x[2][0] = 7 is more than 5"));
+    CHECK(rowan::FormatError(3, {"dims[", 0, "]"}, {"is ", -1}).what() == std::string("byte 3: dims[0] is -1"));
 }
 
 TEST_CASE("the other errors state place and cause", "[error]") {

@@ -6,7 +6,6 @@
 #include <rowan/graph/while_loop.hpp>
 
 #include <algorithm>
-#include <string>
 #include <unordered_map>
 
 namespace rowan::inline v0 {

@@ -28,45 +28,46 @@ struct WholeNumber {
 
 }  // namespace detail
 
-/// A text for an error: characters, or a braced list of characters and whole numbers, which are joined:
-///     throw ShapeError({field, " rank"}, {rank}, "at least 1");
+/// A text for an error: characters, a whole number, or a braced list of those, which are joined:
+///     throw ShapeError({field, " rank"}, rank, "at least 1");
 /// What throws stores addresses alone, the error makes the strings. An ErrorText is valid as long as its parts.
 class ErrorText {
 public:
-    /// Characters, or a whole number.
+    /// Characters, or a whole number; bool is 0 or 1, and char is none.
     class Part {
     public:
-        constexpr Part(char const* text) : text_(text), size_(up_to_zero) {}
-        constexpr Part(std::string_view text) : text_(text.data()), size_(text.size()) {}
-        Part(std::string const& text) : text_(text.data()), size_(text.size()) {}
+        constexpr Part(char const* text) : text_(text), number_(0), kind_(Kind::until_zero) {}
+        constexpr Part(std::string_view text) : text_(text.data()), number_(text.size()), kind_(Kind::counted) {}
+        Part(std::string const& text) : Part(std::string_view(text)) {}
         template <std::integral I>
         requires(!std::same_as<I, char>) constexpr Part(I number)
-            : text_(std::is_signed_v<I> ? &signed_number : &unsigned_number),
-              size_(static_cast<std::uint64_t>(number)) {}
+            : text_(nullptr), number_(static_cast<std::uint64_t>(number)),
+              kind_(std::is_signed_v<I> ? Kind::signed_number : Kind::unsigned_number) {}
 
     private:
         friend class ErrorText;
-        static constexpr std::uint64_t up_to_zero = static_cast<std::uint64_t>(-1);
-        static constexpr char signed_number = 0, unsigned_number = 0;  // their addresses: size_ is a number
+        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number };
 
         char const* text_;
-        std::uint64_t size_;
+        std::uint64_t number_;  // or how many characters
+        Kind kind_;
     };
 
-    constexpr ErrorText(char const* text) : first_(text), parts_(nullptr) {}
-    constexpr ErrorText(std::string_view text) : first_(text), parts_(nullptr) {}
-    ErrorText(std::string const& text) : first_(text), parts_(nullptr) {}
-    constexpr ErrorText(std::initializer_list<Part> parts) : first_(parts.size()), parts_(nullptr) {
-        parts_ = parts.begin();
-    }
+    constexpr ErrorText(char const* text) : one_(text) {}
+    constexpr ErrorText(std::string_view text) : one_(text) {}
+    ErrorText(std::string const& text) : one_(text) {}
+    template <std::integral I>
+    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : one_(number) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : one_(""), size_(parts.size()) { parts_ = parts.begin(); }
 
     std::string text() const;  ///< the parts, joined
 
 private:
     static void append(std::string& text, Part const& part);
 
-    Part first_;  // or how many parts there are
-    Part const* parts_;
+    Part one_;  // before those at parts_
+    Part const* parts_ = nullptr;
+    std::size_t size_ = 0;
 };
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.

@@ -15,7 +15,7 @@ ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
 }
 
 /// The shortest digits that read back as this number.
-ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
+inline std::string digits(double value) {
     char shortest[32];
     return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
 }
@@ -24,23 +24,25 @@ ROWAN_FUNCTION ROWAN_RARE std::string digits(double value) {
 
 ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
     std::string joined;
-    if (parts_ == nullptr) {
-        append(joined, first_);
-    } else {
-        for (std::uint64_t i = 0; i < first_.size_; ++i) append(joined, parts_[i]);
-    }
+    append(joined, one_);
+    for (std::size_t i = 0; i < size_; ++i) append(joined, parts_[i]);
     return joined;
 }
 
 ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
-    if (part.text_ == &Part::signed_number) {
-        text += std::to_string(static_cast<std::int64_t>(part.size_));
-    } else if (part.text_ == &Part::unsigned_number) {
-        text += std::to_string(part.size_);
-    } else if (part.size_ == Part::up_to_zero) {
-        text += part.text_;
-    } else {
-        text.append(part.text_, part.size_);
+    switch (part.kind_) {
+        case Part::Kind::until_zero:
+            text += part.text_;
+            break;
+        case Part::Kind::counted:
+            text.append(part.text_, part.number_);
+            break;
+        case Part::Kind::signed_number:
+            text += std::to_string(static_cast<std::int64_t>(part.number_));
+            break;
+        case Part::Kind::unsigned_number:
+            text += std::to_string(part.number_);
+            break;
     }
 }
 

@@ -5,7 +5,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -19,7 +18,7 @@ public:
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
-            throw ShapeError("height", {height}, "in [0, 2^63 - 1]");
+            throw ShapeError("height", height, "in [0, 2^63 - 1]");
         }
     }
     operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]

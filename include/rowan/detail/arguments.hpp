@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -32,7 +31,7 @@ template <class T, class D>
 void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
     check_rows(field, tensor);
     if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError({field, ".shape(0)"}, {tensor.shape()[0]}, {height});
+        throw ShapeError({field, ".shape(0)"}, tensor.shape()[0], height);
     }
 }
 

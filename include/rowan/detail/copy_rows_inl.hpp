@@ -4,7 +4,6 @@
 #include <rowan/detail/copy_rows.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 

@@ -15,7 +15,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -31,7 +30,7 @@ void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> con
 template <class T, class D>
 void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     if (x.dimension() == rank) return;
-    throw ShapeError({field, " rank"}, {x.dimension()}, {rank});
+    throw ShapeError({field, " rank"}, x.dimension(), rank);
 }
 
 /// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.

@@ -5,7 +5,6 @@
 #include <rowan/detail/row_blocks.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 

@@ -69,7 +69,7 @@ struct GatheredSave {
 private:
     /// errors   ShapeError if it has levels; TypeError unless a SelectedRows has all rows in order
     static void check_whole(CheckpointEntry const& value) {
-        if (!value.lod->empty()) throw ShapeError({value.desc.name, ".lod().levels()"}, {value.lod->levels()}, "0");
+        if (!value.lod->empty()) throw ShapeError({value.desc.name, ".lod().levels()"}, value.lod->levels(), "0");
         if (value.desc.type != VarType::SELECTED_ROWS) return;
         auto const& rows = *value.rows;
         bool all = std::cmp_equal(rows.size(), tensor_of(value.desc).dims[0]);

@@ -36,13 +36,11 @@ ROWAN_CALLED_FUNCTION Parameters fetched_parameters(ProcessGroup const& group, C
             Partition const partition = shards_of(*t.table, group.size());
             std::int64_t const own = partition.rows_of(group.rank());
             if (rows != own)
-                throw ShapeError({t.table->name(), ".rows()"}, {rows},
-                                 std::to_string(own).append(", the number of this rank's rows"));
+                throw ShapeError({t.table->name(), ".rows()"}, rows, {own, ", the number of this rank's rows"});
             std::int64_t const first = own == 0 ? 0 : parameters.find(t.table->name()).row_number(0);
             if (own != 0 && first != partition.global(group.rank(), 0))  // any other placement differs so on a rank
-                throw ShapeError({t.table->name(), ".rows()[0]"}, {first},
-                                 std::to_string(partition.global(group.rank(), 0))
-                                     .append(", where the table is placed as in this net"));
+                throw ShapeError({t.table->name(), ".rows()[0]"}, first,
+                                 {partition.global(group.rank(), 0), ", where the table is placed as in this net"});
             named.push_back(t.rows(exec, std::span(&feeds, 1)));
             same.add(std::string("the sharded table ").append(t.table->name()),
                      dtype_text(t.table->spec().dtype).append(shape_text(t.table->spec().dims)));

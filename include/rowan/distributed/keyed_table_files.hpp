@@ -213,8 +213,8 @@ private:
     static void check_states(KeyedTable<T, Key> const& table, States const& states) {
         for (auto const& [key, state] : states) {
             if (state.get().height() == table.height()) continue;
-            throw ShapeError({"states[\"", key, "\"]"}, std::to_string(state.get().height()).append(" rows"),
-                             std::to_string(table.height()).append(", as value()"));
+            throw ShapeError({"states[\"", key, "\"]"}, {state.get().height(), " rows"},
+                             {table.height(), ", as value()"});
         }
     }
 };

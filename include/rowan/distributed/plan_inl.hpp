@@ -191,8 +191,7 @@ private:
 
     [[noreturn]] void no_memory(std::size_t rank) const {
         auto const& t = plan_.tables[greatest_of(dealt, rank, &Plan::Rank::memory)];
-        throw ShapeError({"the memory of rank ", rank},
-                         std::to_string(std::llround(plan_.ranks[rank].memory)).append(" bytes"),
+        throw ShapeError({"the memory of rank ", rank}, {std::llround(plan_.ranks[rank].memory), " bytes"},
                          {"at most options.memory, ", options_.memory, "; the table \"", t.table.name, "\" needs ",
                           std::llround(amounts(t, rank).memory)});
     }
@@ -255,8 +254,8 @@ ROWAN_FUNCTION ROWAN_RARE std::ostream& Plan::print(std::ostream& out) const {
 }
 
 ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& options) {
-    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
-    if (options.memory < 0) throw ShapeError("options.memory", {options.memory}, "at least 0");
+    if (ranks < 1) throw ShapeError("ranks", ranks, "at least 1");
+    if (options.memory < 0) throw ShapeError("options.memory", options.memory, "at least 0");
     if (!std::isfinite(options.busiest)) throw ValueError("options.busiest", options.busiest, "a finite number");
     for (std::size_t i = 0; i < tables.size(); ++i) {
         detail::check_table(tables[i], i);

@@ -73,9 +73,7 @@ struct WholeSave {
             auto const table = one_table ? sharded.begin() : table_of(name);
             if (table == sharded.end()) continue;
             std::int64_t const rows = tensor_of(value.desc).dims[0], expected = tensor_of(table->second.desc).dims[0];
-            if (rows != expected)
-                throw ShapeError({name, ".shape(0)"}, {rows},
-                                 std::to_string(expected).append(", that of ").append(table->first));
+            if (rows != expected) throw ShapeError({name, ".shape(0)"}, rows, {expected, ", that of ", table->first});
         }
     }
     /// What a rank has of a value. The elements are any of that size.
@@ -226,7 +224,7 @@ inline WholeSave whole_save(std::string const& path) {
 namespace rowan::inline v0 {
 
 ROWAN_FUNCTION ROWAN_RARE void scatter_save(std::string const& path, std::string const& save, int ranks) {
-    if (ranks < 1) throw ShapeError("ranks", {ranks}, "at least 1");
+    if (ranks < 1) throw ShapeError("ranks", ranks, "at least 1");
     detail::SavePlace const place(save);
     detail::check_file_name(place.name);
     auto const all = detail::whole_save(path);

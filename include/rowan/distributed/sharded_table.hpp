@@ -67,10 +67,9 @@ public:
             detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
                 C const& ranks = shards_.comm();
                 partition_.check();
-                if (width < 0) throw ShapeError("width", {width}, "at least 0");
+                if (width < 0) throw ShapeError("width", width, "at least 0");
                 if (partition_.ranks != ranks.size())
-                    throw ShapeError("partition.ranks", {partition_.ranks},
-                                     std::to_string(ranks.size()).append(", the number of ranks"));
+                    throw ShapeError("partition.ranks", partition_.ranks, {ranks.size(), ", the number of ranks"});
                 slots = detail::Slots(partition_);
                 auto const rows = partition_.rows_of(ranks.rank());
                 local_ = Tensor<T>::from_shape({static_cast<std::size_t>(rows), static_cast<std::size_t>(width)});

@@ -56,8 +56,8 @@ struct TableFiles {
             check_file_name(name);
             auto const here = static_cast<std::size_t>(own.rows_of(table.shards_.comm().rank()));
             if (table.local_.shape()[0] != here)
-                throw ShapeError("local().shape(0)", {table.local_.shape()[0]},
-                                 std::to_string(here).append(", the number of this rank's rows"));
+                throw ShapeError("local().shape(0)", table.local_.shape()[0],
+                                 {here, ", the number of this rank's rows"});
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             return index_path(folder, name);
         };
@@ -93,8 +93,7 @@ private:
     template <class Shape, class T>
     static void check_state(std::string const& key, Shape const& shape, Tensor<T> const& local) {
         if (!shape.empty() && shape[0] == local.shape()[0]) return;
-        throw ShapeError({"states[\"", key, "\"]"}, shape_text(shape),
-                         std::to_string(local.shape()[0]).append(" rows, as local()"));
+        throw ShapeError({"states[\"", key, "\"]"}, shape_text(shape), {local.shape()[0], " rows, as local()"});
     }
 };
 

@@ -268,7 +268,7 @@ ROWAN_CALLED_FUNCTION std::string NetOrder::dot() const {
 
 ROWAN_CALLED_FUNCTION void check_same_rows(Operator const& op, std::span<Value* const> in) {
     if (in[0]->rows() != in[1]->rows())
-        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, {in[1]->rows()}, {in[0]->rows()});
+        throw ShapeError({op.kernel->inputs[1], ".shape(0)"}, in[1]->rows(), in[0]->rows());
 }
 
 ROWAN_CALLED_FUNCTION void NetOrder::Plan::check_updates(std::span<Value* const> values, AnyExec exec,

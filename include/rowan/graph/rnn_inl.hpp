@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -40,13 +39,13 @@ public:
         Value const& x = *in_[0];
         Lod const lod = x.lod();
         std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", {lod.levels()}, {levels});
+        if (lod.levels() != levels) throw ShapeError("x.lod().levels()", lod.levels(), levels);
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         for (StepNet::Static const& s : net_.statics) {
             Value const& all = *outer()[s.from];
             if (all.count() != map.sequences())
-                throw ShapeError("static_input: the number of sequences of x", {all.count()},
+                throw ShapeError("static_input: the number of sequences of x", all.count(),
                                  {map.sequences(), ", the number of sequences that have steps"});
         }
         count_iterations(map.steps());
@@ -122,7 +121,7 @@ private:
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
             if (block_.has_boot[m] && in_[at]->rows() != sequences)
-                throw ShapeError("boot.shape(0)", {in_[at]->rows()}, {sequences, ", the number of sequences"});
+                throw ShapeError("boot.shape(0)", in_[at]->rows(), {sequences, ", the number of sequences"});
             for (std::size_t k = 0; k < s_.parts.size(); ++k) {
                 auto const& mine = s_.parts[k].sequences;
                 states[k].push_back(block_.has_boot[m]

@@ -42,7 +42,7 @@ ROWAN_FUNCTION ROWAN_RARE CheckpointEntry CheckpointFile::describe_type(std::str
 ROWAN_FUNCTION ROWAN_RARE void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
     auto const r = record(name);
     if (to.size() != r.elements().bytes) {
-        throw ShapeError({"bytes of ", r.desc.name}, {to.size()}, {r.elements().bytes});
+        throw ShapeError({"bytes of ", r.desc.name}, to.size(), r.elements().bytes);
     }
     state_->read(r, r.elements(), to);
     CheckpointEntry::check_elements(r, to, r.elements().offset);

@@ -127,11 +127,11 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
                         dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
     }
     if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
-        throw ShapeError("ndim", {t.ndim}, {"in [0, ", Tensor<T>::max_rank, "]"});
+        throw ShapeError("ndim", t.ndim, {"in [0, ", Tensor<T>::max_rank, "]"});
     if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", {t.ndim, " dims"});
     typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
     for (std::size_t i = 0; i < shape.size(); ++i) {
-        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, {t.shape[i]}, "at least 0");
+        if (t.shape[i] < 0) throw ShapeError({"shape[", i, "]"}, t.shape[i], "at least 0");
         shape[i] = static_cast<std::size_t>(t.shape[i]);
     }
     if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)

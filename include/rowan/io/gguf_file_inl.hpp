@@ -39,7 +39,7 @@ ROWAN_FUNCTION void GgufReader::check_type(GgufHeader::Record const& r, std::str
                                            std::string_view other) const {
     auto const type = gguf_types[r.type].name;
     if (type == wanted || type == other) return;
-    throw TypeError({file.path(), ": ", header.view(r.name)}, type, {wanted, (other.empty() ? "" : " or "), other});
+    throw TypeError({file.path(), ": ", header.view(r.name)}, type, {wanted, other.empty() ? "" : " or ", other});
 }
 
 ROWAN_FUNCTION Tensor<float>::shape_type GgufReader::shape(GgufHeader::Record const& r) const {

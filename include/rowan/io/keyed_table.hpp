@@ -80,7 +80,7 @@ KeyIndexContents<Key> saved_keys(File const& file, std::string const& name, Tens
     if (step.size() != 1) throw ShapeError({name, ".step"}, {step.size(), " numbers"}, "1");
     check_rows(name.c_str(), value);
     if (value.row_size() == 0 && value.shape()[0] > rows.size())  // the file has no elements that bound it
-        throw ShapeError({name, ".shape(0)"}, {value.shape()[0]}, {rows.size(), ", the number of keys"});
+        throw ShapeError({name, ".shape(0)"}, value.shape()[0], {rows.size(), ", the number of keys"});
     KeyIndexContents<Key> contents{.height = static_cast<std::int64_t>(value.shape()[0]), .step = step.data()[0]};
     contents.keys = keys(".keys");
     contents.rows.assign(rows.begin(), rows.end());

@@ -82,7 +82,7 @@ ROWAN_FUNCTION ROWAN_RARE RowShape given_shape(std::string const& what, StoredTy
     try {
         std::size_t const width = options.width == 0 ? row_width(format, bytes) : options.width;
         if (row_bytes(format, width) == bytes) return {format, width};
-        throw ShapeError("bytes of a row", {bytes}, {row_bytes(format, width)});
+        throw ShapeError("bytes of a row", bytes, row_bytes(format, width));
     } catch (ShapeError const& e) {
         throw ShapeError({what, ": ", e.field()}, e.actual(), e.expected());
     }

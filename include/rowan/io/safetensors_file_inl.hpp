@@ -38,7 +38,7 @@ ROWAN_FUNCTION Tensor<float>::shape_type SafetensorsReader::shape(SafetensorsHea
     auto const type = safetensors_types[r.type].name;
     if (type != wanted || (bytes != 0 && (dims.empty() || !std::cmp_equal(dims.back(), bytes)))) {
         auto const own = bytes == 0 ? "" : " [..., " + std::to_string(bytes) + "]";
-        throw TypeError({file.path(), ": ", header.name(r)}, {type, (bytes == 0 ? "" : " " + shape_text(dims))},
+        throw TypeError({file.path(), ": ", header.name(r)}, {type, bytes == 0 ? "" : " " + shape_text(dims)},
                         {wanted, own});
     }
     if (bytes != 0) dims.pop_back();

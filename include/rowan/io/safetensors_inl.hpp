@@ -54,7 +54,7 @@ ROWAN_FUNCTION ROWAN_RARE void save_safetensors(Parameters const& parameters, st
         } catch (TypeError const& e) {
             throw TypeError(name, e.actual(), "a LoDTensor: a safetensors file has no other values");
         }
-        if (levels != 0) throw ShapeError({name, ".lod().levels()"}, {levels}, "0");
+        if (levels != 0) throw ShapeError({name, ".lod().levels()"}, levels, "0");
         parts.push_back(detail::safetensors_part(value.share().elements()));
         parts.back().name = name;
     }

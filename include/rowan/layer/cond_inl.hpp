@@ -52,15 +52,15 @@ ROWAN_IF_CALLED std::vector<Variable*> finish_branches(CondBlock& block, Variabl
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> finish_branches(CondBlock& block, Variable& condition) {
     auto const &states = block.branches[0].net.states, &others = block.branches[1].net.states;
     if (others.size() != states.size())
-        throw ShapeError("layer::cond: the number of results if false", {others.size()}, {states.size()});
+        throw ShapeError("layer::cond: the number of results if false", others.size(), states.size());
     for (std::size_t k = 0; k < states.size(); ++k) {
         std::string const field =
             std::string("layer::cond: if the condition is false, result ").append(std::to_string(k));
         VarSpec const &a = states[k].after->spec(), &b = others[k].after->spec();
         if (b.type != a.type) throw TypeError(field, kind_text(b), kind_text(a));
         spec::same_dtype(field.c_str(), b, a);
-        if (b.dims.size() != a.dims.size()) throw ShapeError({field, " rank"}, {b.dims.size()}, {a.dims.size()});
-        if (b.lod_level != a.lod_level) throw ShapeError({field, ".lod().levels()"}, {b.lod_level}, {a.lod_level});
+        if (b.dims.size() != a.dims.size()) throw ShapeError({field, " rank"}, b.dims.size(), a.dims.size());
+        if (b.lod_level != a.lod_level) throw ShapeError({field, ".lod().levels()"}, b.lod_level, a.lod_level);
     }
     std::vector<Variable*> inputs{&condition};
     for (auto& branch : block.branches) {

@@ -40,7 +40,7 @@ layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer
                                          Add const& add) {
     std::size_t const count = options.heights.size();
     auto const check = [&](char const* field, std::size_t size) {
-        if (size != 0 && size != count) throw ShapeError(field, {size}, {count, ", one for each table"});
+        if (size != 0 && size != count) throw ShapeError(field, size, {count, ", one for each table"});
     };
     check("widths.size()", options.widths.size());
     check("names.size()", options.names.size());

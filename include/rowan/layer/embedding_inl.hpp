@@ -7,7 +7,6 @@
 #include <rowan/core/error.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -24,7 +23,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const&
     int const pieces = options.placement.columns;
     options.placement.check();
     if (std::int64_t const width = table_dims(options)[1]; width % pieces != 0)
-        throw ShapeError("placement.columns", {pieces}, {"a divisor of the width, ", width});
+        throw ShapeError("placement.columns", pieces, {"a divisor of the width, ", width});
     return pieces;
 }
 

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,11 +46,11 @@ void check_initial(char const* field, std::vector<layer::Var<T, Device>> const& 
     std::size_t const directions = options.bidirectional ? 2 : 1;
     check_layers(options.layers);
     if (states.size() % directions != 0 || !std::cmp_equal(states.size() / directions, options.layers))
-        throw ShapeError({field, ".size()"}, {states.size()}, "one for each layer and direction");
+        throw ShapeError({field, ".size()"}, states.size(), "one for each layer and direction");
     for (auto const& state : states) {
         spec::matrix(field, state->spec());
         if (std::int64_t const width = state->spec().dims[1]; width != UNK && width != options.size)
-            throw ShapeError({field, " width"}, {width}, std::to_string(options.size).append(", the size"));
+            throw ShapeError({field, " width"}, width, {options.size, ", the size"});
     }
 }
 

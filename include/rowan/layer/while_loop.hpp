@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -82,7 +81,7 @@ std::array<Variable*, sizeof...(V)> variables_of(std::tuple<V...> const& states)
 template <class Device>
 bool condition_holds(AnyExec exec, Value const& v, char const* field) {
     auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-    if (flag.size() != 1) throw ShapeError(field, {flag.size()}, "1");
+    if (flag.size() != 1) throw ShapeError(field, flag.size(), "1");
     return first_element(exec.get<Device>(), flag);
 }
 template <class Device>

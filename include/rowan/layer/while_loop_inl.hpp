@@ -53,7 +53,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Operator& close_loop(OpenLoop& open, std::span<
         spec::same_dtype(field.c_str(), after, before);
         static_cast<void>(spec::same_dims(field.c_str(), after, before));
         if (after.lod_level != before.lod_level)
-            throw ShapeError({field, ".lod().levels()"}, {after.lod_level}, {before.lod_level});
+            throw ShapeError({field, ".lod().levels()"}, after.lod_level, before.lod_level);
     }
     net.build();
     open.block->gradient_dtype = type.gradients().dtype;

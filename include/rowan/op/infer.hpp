@@ -29,22 +29,22 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
-    throw ShapeError({field, " rank"}, {actual}, expected);
+    throw ShapeError({field, " rank"}, actual, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
-    throw ShapeError(field, {actual}, {expected});
+    throw ShapeError(field, actual, expected);
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::size_t i, std::int64_t actual,
                                                std::int64_t expected) {
-    throw ShapeError({field, ".shape(", i, ")"}, {actual}, {expected});
+    throw ShapeError({field, ".shape(", i, ")"}, actual, expected);
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::int64_t actual, std::int64_t most) {
-    throw ShapeError(field, {actual}, {"at most ", most});
+    throw ShapeError(field, actual, {"at most ", most});
 }
 /// Throws a ShapeError.
 [[noreturn]] inline void the_dim_is_too_great(char const* field, std::size_t i, std::int64_t actual,
@@ -54,12 +54,12 @@ namespace rowan::inline v0::spec {
 
 /// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
-    throw ShapeError({field, ".lod().levels()"}, {actual}, "at least 1");
+    throw ShapeError({field, ".lod().levels()"}, actual, "at least 1");
 }
 
 /// Throws a ShapeError.
 [[noreturn]] inline void the_levels_do_not_match(char const* field, std::size_t actual, std::size_t expected) {
-    throw ShapeError({field, ".lod().levels()"}, {actual}, {expected});
+    throw ShapeError({field, ".lod().levels()"}, actual, expected);
 }
 
 /// Throws an IndexError.

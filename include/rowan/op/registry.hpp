@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

@@ -10,7 +10,6 @@
 #include <initializer_list>
 #include <limits>
 #include <ostream>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -35,7 +34,7 @@ public:
     /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", {"at most ", max_rank});
-        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, {dim}, "a count or UNK");
+        if (dim < UNK) throw ShapeError({"dims[", rank_, "]"}, dim, "a count or UNK");
         dims_[rank_++] = dim;
     }
 

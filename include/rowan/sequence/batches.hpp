@@ -53,7 +53,7 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("count", {count}, "at least 1");
+    if (std::cmp_less(count, 1)) throw ShapeError("count", count, "at least 1");
     std::size_t const size = x.size();
     auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
     std::vector<LoDTensor<T, Device>> batches;
@@ -90,7 +90,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
         batches.push_back(x.slice(begin, end));
         begin = end;
     }
-    if (begin != size) throw ShapeError("the sum of sizes", {begin}, {size, ", x.size()"});
+    if (begin != size) throw ShapeError("the sum of sizes", begin, {size, ", x.size()"});
     return batches;
 }
 
@@ -110,7 +110,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
         batches[k].check();
         detail::check_usable(exec, batches[k].value());
         if (batches[k].lod().levels() != levels) {
-            throw ShapeError({name, ".lod().levels()"}, {batches[k].lod().levels()}, {levels});
+            throw ShapeError({name, ".lod().levels()"}, batches[k].lod().levels(), levels);
         }
         rows.add(name.c_str(), batches[k].shape(), batches[k].value().data());
         lods.push_back(batches[k].lod());

@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {

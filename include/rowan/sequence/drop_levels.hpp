@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -15,9 +14,8 @@ namespace detail {
 
 // Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_are_not_so_many_levels(char const* field, std::size_t given, std::size_t levels) {
-    throw ShapeError(field, {static_cast<std::int64_t>(given)},
-                     {// a negative number was converted
-                      "in [0, ", levels, "], as x has ", levels, " levels"});
+    auto const as_given = static_cast<std::int64_t>(given);  // a negative number was converted
+    throw ShapeError(field, as_given, {"in [0, ", levels, "], as x has ", levels, " levels"});
 }
 
 /// The number of levels to drop; all by default.

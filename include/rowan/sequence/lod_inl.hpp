@@ -13,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_list(std::string const& field, Ids<> const& list) {
-    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, {list.shape().size()}, "1");
+    if (list.shape().size() != 1) throw ShapeError({field, " rank"}, list.shape().size(), "1");
 }
 
 ROWAN_CALLED_FUNCTION void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -52,10 +51,10 @@ template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
     if (lengths.size() != shape.size() - 1)
-        throw ShapeError("lengths.size()", {lengths.size()}, {shape.size() - 1, ", the number of levels"});
+        throw ShapeError("lengths.size()", lengths.size(), {shape.size() - 1, ", the number of levels"});
     for (std::size_t l = 0; l < lengths.size(); ++l) {
         if (std::cmp_less(lengths[l], shape[l + 1]))
-            throw ShapeError({"lengths[", l, "]"}, {lengths[l]},
+            throw ShapeError({"lengths[", l, "]"}, lengths[l],
                              {"at least ", shape[l + 1], ", the longest sequence of the level"});
         shape[l + 1] = static_cast<std::size_t>(lengths[l]);
     }
@@ -158,14 +157,14 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
-    if (dims.size() < levels + 1) throw ShapeError("padded rank", {dims.size()}, {"at least ", levels + 1});
+    if (dims.size() < levels + 1) throw ShapeError("padded rank", dims.size(), {"at least ", levels + 1});
     detail::check_height("padded", padded, static_cast<std::int64_t>(lod.sequences(0)));
     for (std::size_t l = 0; l < levels; ++l) {
         auto const offsets = lod[l];
         for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             if (n <= dims[l + 1]) continue;
-            throw ShapeError({"padded.shape(", l + 1, ")"}, {dims[l + 1]},
+            throw ShapeError({"padded.shape(", l + 1, ")"}, dims[l + 1],
                              {"at least ", n, ", the length of sequence ", s, " of level ", l});
         }
     }

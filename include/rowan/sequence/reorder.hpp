@@ -7,7 +7,6 @@
 #include <rowan/sequence/step_map.hpp>
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -19,7 +18,7 @@ template <class T, class D, class From>
 LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
     if (x.size() != sequences)
-        throw ShapeError("x.size()", {x.size()}, {sequences, ", the number of sequences of the map"});
+        throw ShapeError("x.size()", x.size(), {sequences, ", the number of sequences of the map"});
     return take_sequences(exec, x, sequences, from);
 }
 

@@ -17,17 +17,16 @@ ROWAN_FUNCTION ConcatPlan plan_concat(std::string const& field, std::string cons
     std::size_t const levels = lods[0].levels(), at = level.value_or(levels - 1);
     lods[0].check_level(at);
     for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, {lods[j].levels()}, {levels, like});
+        if (lods[j].levels() != levels) throw ShapeError({name(j), ".levels()"}, lods[j].levels(), {levels, like});
         for (std::size_t l = 0; l <= at; ++l) {
             auto const offsets = lods[j][l];
             auto const want = lods[0][l];
-            std::string const number = std::to_string(l);
             if (offsets.size() != want.size())
-                throw ShapeError({name(j), ".sequences(", number, ")"}, {offsets.size() - 1}, {want.size() - 1, like});
+                throw ShapeError({name(j), ".sequences(", l, ")"}, offsets.size() - 1, {want.size() - 1, like});
             if (l == at) continue;
             auto const differs = std::ranges::mismatch(offsets, want);
             if (differs.in1 == offsets.end()) continue;
-            throw ShapeError({name(j), "[", number, "][", differs.in1 - offsets.begin(), "]"}, {*differs.in1},
+            throw ShapeError({name(j), "[", l, "][", differs.in1 - offsets.begin(), "]"}, *differs.in1,
                              {*differs.in2, like});
         }
     }

@@ -31,7 +31,7 @@ ROWAN_FUNCTION void bad_instances(std::size_t size, std::size_t expected, std::s
         text.append(", so its ").append(std::to_string(size)).append(" sequences count, not its ");
         text.append(std::to_string(rows)).append(" rows: use drop_levels");
     }
-    throw ShapeError("x.size()", {size}, text);
+    throw ShapeError("x.size()", size, text);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -4,7 +4,6 @@
 #include <rowan/sequence/sequence_reshape.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -15,7 +14,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> reshaped_offsets(Lod const& lod, std::s
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
         std::size_t const elements = length_at(offsets, s) * row_size;
         if (elements % static_cast<std::size_t>(width) != 0)
-            throw ShapeError({"elements of sequence ", s}, {elements}, {"a multiple of ", width});
+            throw ShapeError({"elements of sequence ", s}, elements, {"a multiple of ", width});
         result.push_back(result.back() + static_cast<std::int64_t>(elements) / width);
     }
     return result;

@@ -4,7 +4,6 @@
 #include <rowan/sequence/sequence_slice.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -12,7 +11,7 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
     auto const offsets = last_level(lod);
     std::size_t const n = offsets.size() - 1;
     auto const check_size = [&](char const* field, Ids<> const& list) {
-        if (list.size() != n) throw ShapeError(field, {list.size()}, {n, ", the number of sequences"});
+        if (list.size() != n) throw ShapeError(field, list.size(), {n, ", the number of sequences"});
     };
     check_list("offset", offset);
     check_list("length", length);

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -49,8 +48,7 @@ template <class D>
 void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     bool const before = t > 0 && rows == map.step_size(t - 1);
     if (map.sorted() ? rows >= map.step_size(t) && rows <= map.sequences() : before || rows == map.sequences()) return;
-    throw ShapeError("x.size()", {rows},
-                     {"the number of sequences, or of those that have a step ", t == 0 ? 0 : t - 1});
+    throw ShapeError("x.size()", rows, {"the number of sequences, or of those that have a step ", t == 0 ? 0 : t - 1});
 }
 
 }  // namespace detail

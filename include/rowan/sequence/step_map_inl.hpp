@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -22,7 +21,7 @@ ROWAN_CALLED_FUNCTION HostSteps::HostSteps(Lod of, std::size_t of_level) : lod(s
     offsets = lod[level];
     std::size_t const n = offsets.size() - 1;
     if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-        throw ShapeError("sequences", {n}, "at most 2^31 - 1");
+        throw ShapeError("sequences", n, "at most 2^31 - 1");
     }
     std::int64_t most = 0;
     for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets[s + 1] - offsets[s]);
@@ -57,7 +56,7 @@ ROWAN_CALLED_FUNCTION Buffer<std::int32_t> HostSteps::in_order(Cpu exec, Ids<> c
     Buffer<std::int32_t> checked(offsets.size() - 1);
     check_list("order", of_caller);
     if (of_caller.size() != checked.size()) {
-        throw ShapeError("order.size()", {of_caller.size()}, {checked.size(), ", the number of sequences"});
+        throw ShapeError("order.size()", of_caller.size(), {checked.size(), ", the number of sequences"});
     }
     check_ids(exec, "order", of_caller, static_cast<std::int64_t>(checked.size()));
     std::vector<bool> seen(checked.size());

@@ -46,7 +46,7 @@ ROWAN_CALLED_FUNCTION std::shared_ptr<StepLayout const> layout_of_single_rows(st
 }
 
 ROWAN_CALLED_FUNCTION void not_as_the_map(std::string const& field, std::size_t found, std::size_t of_map) {
-    throw ShapeError(field, {found}, {of_map, ", the map's"});
+    throw ShapeError(field, found, {of_map, ", the map's"});
 }
 
 ROWAN_CALLED_FUNCTION void list_parts(Ids<> const& indices, std::size_t n, std::vector<std::int64_t>& begins,

@@ -7,7 +7,6 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -18,7 +17,7 @@ template <class T, class D>
 void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
     SelectedRows<T, D>::check_value(a.value(), a.rows().size());
     SelectedRows<T, D>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height()) throw ShapeError("b.height()", {b.height()}, {a.height()});
+    if (a.height() != b.height()) throw ShapeError("b.height()", b.height(), a.height());
     check_trailing("b.value()", b.value(), a.value().shape());
 }
 

@@ -65,7 +65,7 @@ public:
         detail::check_rank("weight", weight, 1);
         bag_ = detail::bag_of_rows(bags, weight.size());
         if (value.shape(0) != bags.size() - 1)
-            throw ShapeError("value.shape(0)", {value.shape(0)}, {bags.size() - 1, ", the number of bags"});
+            throw ShapeError("value.shape(0)", value.shape(0), {bags.size() - 1, ", the number of bags"});
     }
 
     Tensor<T> const& value() const noexcept { return value_; }    ///< a row for each bag
@@ -91,7 +91,7 @@ void update_rows(Cpu const& exec, std::type_identity_t<RowPlan<>> const& plan, B
     detail::RowUpdates<Cpu>::check_rule<Rule, T, P, S...>();
     detail::check_exec(exec);
     if (plan.value_rows() != grad.size())
-        throw ShapeError("grad.size()", {grad.size()}, {plan.value_rows(), ", the rows of the plan"});
+        throw ShapeError("grad.size()", grad.size(), {plan.value_rows(), ", the rows of the plan"});
     detail::check_sparse_targets<Rule>(grad.value(), plan.height(), param, state...);
     detail::check_all_apart(
         [](std::size_t i) { return i == sizeof...(S) + 1 ? std::string("the weights") : detail::state_name(i); }, param,

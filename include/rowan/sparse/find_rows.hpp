@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -66,7 +65,7 @@ template <class T, class G, device D>
 SelectedRows<G, D> find_rows(D const& exec, SelectedRows<T, D> const& table, SelectedRows<G, D> const& grad) {
     using Access = detail::SelectedRowsAccess;
     SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    if (grad.height() != table.height()) throw ShapeError("grad.height()", {grad.height()}, {table.height()});
+    if (grad.height() != table.height()) throw ShapeError("grad.height()", grad.height(), table.height());
     detail::check_trailing("grad.value()", grad.value(), table.value().shape());
     auto found = detail::positions(exec, "rows", table, Access::rows(grad));
     return Access::adopt(static_cast<std::int64_t>(table.rows().size()), std::move(found), grad.value().share());

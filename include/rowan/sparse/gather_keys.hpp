@@ -7,7 +7,6 @@
 #include <rowan/sparse/key_index.hpp>
 
 #include <cstddef>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -24,7 +23,7 @@ void gather_into(Cpu exec, Tensor<T> const& table, KeyIndex<Key> const& index, s
                  Tensor<T>& out) {
     detail::check_rows("table", table);
     if (std::cmp_less(table.shape()[0], index.height()))
-        throw ShapeError("table.shape(0)", {table.shape()[0]}, {"at least index.height() = ", index.height()});
+        throw ShapeError("table.shape(0)", table.shape()[0], {"at least index.height() = ", index.height()});
     auto const shape = detail::gathered_shape(keys.shape(), table.shape());
     if (out.shape() != shape)
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -51,7 +50,7 @@ public:
         if (most_rows != unlimited) {
             auto const rows = static_cast<std::size_t>(most_rows);
             if (rows > static_cast<std::size_t>(unlimited) / 2 / row)
-                throw ShapeError("most_rows", {rows}, "rows of at most 2^62 bytes in all");
+                throw ShapeError("most_rows", rows, "rows of at most 2^62 bytes in all");
             bytes = least = rows * row;
         }
         memory_ = detail::reserve_memory(bytes, least);
@@ -69,7 +68,7 @@ public:
     /// errors   ShapeError if height is negative or more than most_rows(); std::bad_alloc; nothing has changed
     /// cost     a call of the system for an eighth more rows
     void reserve(std::int64_t height) {
-        if (height < 0 || height > most_rows_) throw ShapeError("height", {height}, {"in [0, ", most_rows_, "]"});
+        if (height < 0 || height > most_rows_) throw ShapeError("height", height, {"in [0, ", most_rows_, "]"});
         memory_->commit(static_cast<std::size_t>(height) * row_bytes_);
     }
 
@@ -77,7 +76,7 @@ public:
     /// errors   ShapeError if it is less, otherwise as reserve
     /// cost     that of reserve
     void grow(std::int64_t height) {
-        if (height < this->height()) throw ShapeError("height", {height}, {"at least ", this->height()});
+        if (height < this->height()) throw ShapeError("height", height, {"at least ", this->height()});
         reserve(height);
         view(height);
     }

@@ -256,13 +256,13 @@ template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
-        if (size != want) throw ShapeError(field, {size}, {want});
+        if (size != want) throw ShapeError(field, size, want);
     };
     same_size("rows.size()", c.rows.size(), c.keys.size());
     if (options_.record_uses) same_size("uses.size()", c.uses.size(), c.keys.size());
     same_size("sightings.size()", c.sightings.size(), c.seen.size());
     if (std::cmp_greater(c.keys.size(), options_.capacity))
-        throw ShapeError("keys.size()", {c.keys.size()}, {"at most ", options_.capacity});
+        throw ShapeError("keys.size()", c.keys.size(), {"at most ", options_.capacity});
     std::int64_t const least = options_.default_row;
     if (c.height < least) throw ValueError("height", c.height, {least, " or more"});
     detail::check_ascending("rows", c.rows, least, c.height);

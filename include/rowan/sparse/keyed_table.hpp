@@ -15,7 +15,6 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -117,7 +116,7 @@ public:
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
-        if (contents.height < height()) throw ShapeError("height", {contents.height}, {"at least ", height()});
+        if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
         reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
@@ -129,7 +128,7 @@ public:
     /// errors   ShapeError if `to` has another size
     /// cost     O(width)
     void first_values(detail::KeyView<Key> key, std::span<T> to) const {
-        if (to.size() != options_.width) throw ShapeError("to.size()", {to.size()}, {options_.width});
+        if (to.size() != options_.width) throw ShapeError("to.size()", to.size(), options_.width);
         draw(key, to.data());
     }
 

@@ -73,7 +73,7 @@ public:
     Keys(std::span<Key const> keys, shape_type const& shape) : Keys(keys) {
         std::size_t size = 1;
         for (std::size_t const dim : shape) size *= dim;
-        if (size != size_) throw ShapeError("keys.size()", {size_}, {size});
+        if (size != size_) throw ShapeError("keys.size()", size_, size);
         shape_ = shape;
     }
 

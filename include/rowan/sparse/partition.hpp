@@ -4,7 +4,6 @@
 #include <rowan/core/error.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -48,10 +47,10 @@ struct Partition {
     /// errors   ShapeError if height is negative, block or ranks is below 1, or first is not in [0, ranks)
     /// cost     O(1)
     void check() const {
-        if (height < 0) throw ShapeError("partition.height", {height}, "at least 0");
-        if (block < 1) throw ShapeError("partition.block", {block}, "at least 1");
-        if (ranks < 1) throw ShapeError("partition.ranks", {ranks}, "at least 1");
-        if (first < 0 || first >= ranks) throw ShapeError("partition.first", {first}, {"a rank in [0, ", ranks, ")"});
+        if (height < 0) throw ShapeError("partition.height", height, "at least 0");
+        if (block < 1) throw ShapeError("partition.block", block, "at least 1");
+        if (ranks < 1) throw ShapeError("partition.ranks", ranks, "at least 1");
+        if (first < 0 || first >= ranks) throw ShapeError("partition.first", first, {"a rank in [0, ", ranks, ")"});
     }
 
     bool operator==(Partition const&) const = default;

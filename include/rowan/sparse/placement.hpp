@@ -5,7 +5,6 @@
 #include <rowan/sparse/partition.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0 {
 
@@ -32,9 +31,9 @@ struct Placement {
     /// errors   ShapeError if block or columns is below 1, first is negative, or first or columns is above 10^9
     /// cost     O(1)
     void check() const {
-        if (block < 1) throw ShapeError("placement.block", {block}, "at least 1");
-        if (first < 0 || first > most) throw ShapeError("placement.first", {first}, "in [0, 10^9]");
-        if (columns < 1 || columns > most) throw ShapeError("placement.columns", {columns}, "in [1, 10^9]");
+        if (block < 1) throw ShapeError("placement.block", block, "at least 1");
+        if (first < 0 || first > most) throw ShapeError("placement.first", first, "in [0, 10^9]");
+        if (columns < 1 || columns > most) throw ShapeError("placement.columns", columns, "in [1, 10^9]");
     }
 
     bool operator==(Placement const&) const = default;

@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <string>
 
 namespace rowan::inline v0::detail {
 

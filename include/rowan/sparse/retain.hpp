@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -47,7 +46,7 @@ struct RowFilter<Cpu> {
 template <class T, device D>
 SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
     auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
     return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),

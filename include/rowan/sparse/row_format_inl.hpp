@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -52,9 +51,9 @@ ROWAN_FUNCTION ROWAN_RARE RowFormat format_of_name(std::string_view name) {
 ROWAN_FUNCTION ROWAN_RARE std::size_t row_bytes(RowFormat format, std::size_t width, std::size_t element_size) {
     auto const layout = detail::row_layout(format, element_size);
     if (layout.whole_blocks && width % layout.block != 0)
-        throw ShapeError("width", {width}, {"a multiple of ", layout.block});
+        throw ShapeError("width", width, {"a multiple of ", layout.block});
     if (layout.bytes != 0 && width > (std::size_t{1} << 62) / layout.bytes)
-        throw ShapeError("width", {width}, "rows of at most 2^62 bytes");
+        throw ShapeError("width", width, "rows of at most 2^62 bytes");
     std::size_t const blocks = width / layout.block, rest = width % layout.block;
     // A part of a block of MX has its elements and the byte of its scale.
     std::size_t const part = rest == 0 ? 0 : layout.block == 32 ? rest + 1 : layout.bytes;
@@ -69,7 +68,7 @@ ROWAN_FUNCTION ROWAN_RARE std::size_t row_width(RowFormat format, std::size_t by
         width = rest / layout.bytes * layout.block + (part == 0 ? 0 : part - 1);
     }
     if (layout.bytes == 0 || row_bytes(format, layout.whole_blocks ? width / 32 * 32 : width, element_size) != bytes)
-        throw ShapeError("bytes of a row", {bytes}, {"a row of ", layout.name});
+        throw ShapeError("bytes of a row", bytes, {"a row of ", layout.name});
     return width;
 }
 

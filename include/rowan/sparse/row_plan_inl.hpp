@@ -12,7 +12,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -38,13 +37,13 @@ ROWAN_CALLED_FUNCTION detail::Buffer<std::int64_t> detail::bag_of_rows(std::span
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, nullptr, rows.size());
 }
 
 ROWAN_CALLED_FUNCTION RowPlan<Cpu>::RowPlan(Cpu exec, Ids<> rows, std::span<std::int64_t const> bags, Height height) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     auto const bag_of = detail::bag_of_rows(bags, rows.size());
     detail::check_ids(exec, "rows", rows, height);
     build(exec, rows, height, bag_of.data(), bags.size() - 1);

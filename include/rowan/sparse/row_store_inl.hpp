@@ -5,7 +5,6 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {

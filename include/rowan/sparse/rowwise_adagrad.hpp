@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -111,7 +110,7 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
                                F const& f) {
     double const kept = check_adagrad<P, M>(options);
     check_rows("param", param);
-    if (moment.dimension() != 1) throw ShapeError("moment rank", {moment.dimension()}, "1: one number per row");
+    if (moment.dimension() != 1) throw ShapeError("moment rank", moment.dimension(), "1: one number per row");
     check_height("moment", moment, height_of(param));
     if (options.weight_decay == 0.0) {
         f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});

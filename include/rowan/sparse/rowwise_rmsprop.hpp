@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -92,7 +91,7 @@ rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M>
     if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
     check_rows("param", param);
     auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1) throw ShapeError({name, " rank"}, {state.dimension()}, "1: one number per row");
+        if (state.dimension() != 1) throw ShapeError({name, " rank"}, state.dimension(), "1: one number per row");
         check_height(name, state, height_of(param));
     };
     of_rows("mean_square", mean_square);

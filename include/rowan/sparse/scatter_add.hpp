@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -70,7 +69,7 @@ template <class T, class U, device D>
 void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
     detail::check_addition<T, U>();
     detail::check_rows("dst", dst);
-    if (ids.shape().size() != 1) throw ShapeError("ids rank", {ids.shape().size()}, "1");
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", ids.shape().size(), "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
     detail::check_trailing("src", src, dst.shape());
     auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -239,7 +238,7 @@ private:
 
 template <class T, class D>
 SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D>&& value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", {rows.shape().size()}, "1");
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", rows.shape().size(), "1");
     check_value(value, rows.size());
     detail::check_usable(exec, value);
     rows_ = Numbers::checked(exec, "rows", rows, height);
@@ -273,7 +272,7 @@ template <class T, class D>
 void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
     if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
     if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", {value.shape()[0]}, {rows, ", the number of rows"});
+        throw ShapeError("value.shape(0)", value.shape()[0], {rows, ", the number of rows"});
     }
 }
 

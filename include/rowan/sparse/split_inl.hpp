@@ -10,19 +10,19 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", {heights.shape().size()}, "1");
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", heights.shape().size(), "1");
     std::vector<std::int64_t> ends;
     std::int64_t end = 0;
     for (std::size_t k = 0; k < heights.size(); ++k) {
         if (heights[k] < 0 || heights[k] > height - end) {
-            throw ShapeError({"heights[", k, "]"}, {heights[k]},
+            throw ShapeError({"heights[", k, "]"}, heights[k],
                              heights[k] < 0
                                  ? "0 or more"
                                  : "at most " + std::to_string(height - end) + ", what is left of the height");
         }
         ends.push_back(end += heights[k]);
     }
-    if (end != height) throw ShapeError("sum of heights", {end}, {height});
+    if (end != height) throw ShapeError("sum of heights", end, height);
     return ends;
 }
 

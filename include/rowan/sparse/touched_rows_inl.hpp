@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {

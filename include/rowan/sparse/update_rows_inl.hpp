@@ -23,7 +23,7 @@ ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<
     for (std::size_t i = 0; i < written.size(); ++i) {
         auto const& shape = written[i].shape;
         if (shape.empty()) throw ShapeError({state_name(i), " rank"}, "0", "at least 1");
-        if (shape[0] != rows) throw ShapeError({state_name(i), ".shape(0)"}, {shape[0]}, {rows});
+        if (shape[0] != rows) throw ShapeError({state_name(i), ".shape(0)"}, shape[0], rows);
     }
     check_trailing_dims("param", written[0].shape, grad.shape);
     for (std::size_t i = 0; i < written.size(); ++i) {
@@ -37,7 +37,7 @@ ROWAN_CALLED_FUNCTION void check_targets(ShapedBytes const& grad, std::optional<
         bool const is_grad = !height && bytes.data() == grad.bytes.data() && bytes.size() == grad.bytes.size();
         if (overlap(bytes, grad.bytes) && !is_grad) {
             throw Error(
-                {state_name(i), " shares memory with ", (height ? "the gradient's value" : "other elements of grad")});
+                {state_name(i), " shares memory with ", height ? "the gradient's value" : "other elements of grad"});
         }
     }
     for (std::size_t i = 1; one_shape && i < written.size(); ++i) {

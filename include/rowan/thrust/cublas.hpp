@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <type_traits>
 #include <utility>
 

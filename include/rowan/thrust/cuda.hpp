@@ -25,7 +25,6 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <string>
 
 namespace rowan::inline v0 {
 

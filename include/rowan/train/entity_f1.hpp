@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -45,7 +44,7 @@ public:
     void update(LoDTensor<P> const& predicted, LoDTensor<I> const& label) {
         auto const& p = predicted.value();
         auto const& l = label.value();
-        if (l.size() != p.size()) throw ShapeError("label.size()", {l.size()}, {p.size()});
+        if (l.size() != p.size()) throw ShapeError("label.size()", l.size(), p.size());
         if (!predicted.lod().empty() && !(predicted.lod() == label.lod()))
             throw ShapeError("label.lod()", "other levels", "those of predicted");
         auto const tags = static_cast<std::int64_t>(right_.size()) * places() + 1;

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -31,7 +30,7 @@ public:
     template <class T, id_type I, id_type G>
     void update(Tensor<T> const& probability, Tensor<I> const& label, Tensor<G> const& group) {
         auto const p = detail::checked_predictions(probability, label);
-        if (group.size() != label.size()) throw ShapeError("group.size()", {group.size()}, {label.size()});
+        if (group.size() != label.size()) throw ShapeError("group.size()", group.size(), label.size());
         make_room(label.size());  // before anything is added
         for (std::size_t i = 0; i < label.size(); ++i)
             kept_.push_back({.group = group.data()[i], .probability = p(i), .positive = label.data()[i] == 1});

@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace rowan::inline v0::detail {
 

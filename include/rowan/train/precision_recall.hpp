@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -107,7 +106,7 @@ private:
     using Counts = std::vector<std::int64_t>;
 
     static void check_size(std::size_t size, std::size_t expected) {
-        if (size != expected) throw ShapeError("label.size()", {size}, {expected});
+        if (size != expected) throw ShapeError("label.size()", size, expected);
     }
 
     template <class I>

@@ -18,7 +18,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -194,8 +193,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (!more_) break;
         agree(ranks_, TrainCall::epoch_end, [&](Words&) {  // fails if a rank has more batches
             if (read_ < known_)
-                throw ShapeError({"the number of batches of epoch ", epoch_}, {read_},
-                                 std::to_string(known_).append(" or more, which were read before the save"));
+                throw ShapeError({"the number of batches of epoch ", epoch_}, read_,
+                                 {known_, " or more, which were read before the save"});
         });
         bool const empty = read_ == 0;
         batches_ = read_ = known_ = 0;

@@ -4,7 +4,6 @@
 #include <rowan/core/detail/checked.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -14,7 +13,7 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 }
 
 ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
-    if (rank > max_tensor_rank) throw ShapeError("rank", {rank}, {"at most ", max_tensor_rank});
+    if (rank > max_tensor_rank) throw ShapeError("rank", rank, {"at most ", max_tensor_rank});
 }
 
 }  // namespace rowan::inline v0::detail

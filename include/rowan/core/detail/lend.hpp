@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -46,7 +45,7 @@ void check_row_major(Shape const& shape, Strides const& strides, char const* ins
     std::ptrdiff_t compact = 1;
     for (std::size_t i = shape.size(); i-- > 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
-            throw ShapeError({"strides[", i, "]"}, {strides[i]}, {compact, ", as in row-major order: use ", instead});
+            throw ShapeError({"strides[", i, "]"}, strides[i], {compact, ", as in row-major order: use ", instead});
         }
         compact *= static_cast<std::ptrdiff_t>(shape[i]);
     }

@@ -5,7 +5,6 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 

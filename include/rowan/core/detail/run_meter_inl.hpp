@@ -6,8 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 
-#include <string>
-
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void RunMeter::too_much_memory(std::int64_t bytes) {

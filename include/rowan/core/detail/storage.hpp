@@ -110,7 +110,8 @@ private:
     static std::shared_ptr<T> make(std::size_t n) {
         if (n == 0) return nullptr;
         auto block = share_memory(size_in_bytes(n, sizeof(T)), Allocator<T>::alignment);
-        return std::shared_ptr<T>(block, static_cast<T*>(block.get()));
+        T* const first = static_cast<T*>(block.get());
+        return std::shared_ptr<T>(std::move(block), first);
     }
 
     bool fits(std::size_t n) const noexcept {

@@ -253,7 +253,7 @@ E const& Tensor<T, Cpu>::checked_operand(xt::xexpression<E> const& e) const {
 
 template <class T>
 void Tensor<T, Cpu>::too_few(std::size_t indices) const {
-    throw ShapeError("operator(): number of indices", {indices},
+    throw ShapeError("operator(): number of indices", indices,
                      {"at least ", this->dimension(), ", the number of dims"});
 }
 
@@ -261,7 +261,7 @@ template <class T>
 template <std::integral... I>
 void Tensor<T, Cpu>::check_index(I... i) const {
     auto const& shape = this->shape();
-    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", {sizeof...(i)}, {shape.size()});
+    if (sizeof...(i) != shape.size()) throw ShapeError("at: number of indices", sizeof...(i), shape.size());
     std::size_t axis = 0;
     auto const check = [&](auto index) {
         if (std::cmp_less(index, 0) || std::cmp_greater_equal(index, shape[axis]))

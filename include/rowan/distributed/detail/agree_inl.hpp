@@ -192,8 +192,7 @@ ROWAN_IF_CALLED inline std::size_t first_other(std::vector<Notice> const& notice
 ROWAN_CALLED_FUNCTION void check_same_number(std::vector<Notice> const& notices, std::size_t word, char const* what) {
     std::size_t const r = first_other(notices, word);
     if (r == 0) return;
-    throw ShapeError({what, " on ", rank_text(r)}, {notices[r].own[word]},
-                     std::to_string(notices[0].own[word]).append(", as on rank 0"));
+    throw ShapeError({what, " on ", rank_text(r)}, notices[r].own[word], {notices[0].own[word], ", as on rank 0"});
 }
 
 ROWAN_CALLED_FUNCTION std::optional<RankDifference> difference(ProcessGroup const& group,

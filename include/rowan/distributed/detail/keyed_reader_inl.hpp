@@ -38,12 +38,11 @@ ROWAN_CALLED_FUNCTION std::size_t check_sizes(CheckpointFile const& file, KeyedL
     auto const& reader = OpenedFile::reader(file);
     auto const record = [&](std::string const& name) { return reader.record(reader.find(name)); };
     auto const same_size = [](std::string const& name, std::uint64_t size, std::uint64_t want) {
-        if (size != want) throw ShapeError(name, {size}, {want});
+        if (size != want) throw ShapeError(name, size, want);
     };
     auto const keys = record(list.keys);
     check_key_rank(list.keys, keys.tensor().dims.size());
-    if (list.strings && keys.levels() != 1)
-        throw ShapeError(list.keys, std::to_string(keys.levels()).append(" levels of sequences"), "1");
+    if (list.strings && keys.levels() != 1) throw ShapeError(list.keys, {keys.levels(), " levels of sequences"}, "1");
     auto const size = keys.sections[0].bytes / sizeof(std::int64_t) - (list.strings ? 1 : 0);
     if (!list.rows.empty()) same_size(list.rows, record(list.rows).elements().bytes / sizeof(std::int64_t), size);
     for (auto const& c : list.columns) {

@@ -180,7 +180,7 @@ inline void check_heights(CheckpointFile const& file, KeyedList const& list, std
     std::int64_t const height = height_of(rows);
     bool const most = rows.unit == 0;  // the file has no elements that bound the height
     if (std::cmp_greater(keys, height) || (most && std::cmp_less(keys, height)))
-        throw ShapeError({rows.name, ".shape(0)"}, {height}, {most ? "" : "at least ", keys, ", the number of keys"});
+        throw ShapeError({rows.name, ".shape(0)"}, height, {most ? "" : "at least ", keys, ", the number of keys"});
     for (auto const& c : std::span(list.columns).subspan(2)) {
         if (height_of(c) != height) throw FormatError(0, file.path(), {"has other rows of `", c.name, "`"});
     }
@@ -190,7 +190,7 @@ inline void check_heights(CheckpointFile const& file, KeyedList const& list, std
 inline void check_uses(VarDesc const& rows, VarDesc const& uses) {
     auto const &keys = tensor_of(rows).dims, &of_keys = tensor_of(uses).dims;
     if (of_keys.empty() || of_keys[0] != 0 || keys.empty() || keys[0] == 0) return;
-    throw ShapeError("uses.size()", "0", {keys[0]});
+    throw ShapeError("uses.size()", "0", keys[0]);
 }
 
 ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
@@ -201,7 +201,7 @@ ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
         auto const& file = opened.second;
         check_undamaged(file.path(), [&] {
             auto const steps = file.load<Tensor<std::int64_t>>("rows.step");
-            if (steps.size() != 1) throw ShapeError("rows.step", std::to_string(steps.size()).append(" numbers"), "1");
+            if (steps.size() != 1) throw ShapeError("rows.step", {steps.size(), " numbers"}, "1");
             step = std::max(step, steps.data()[0]);
             check_heights(file, row_list_, check_sizes(file, row_list_));
             check_sizes(file, seen_list_);

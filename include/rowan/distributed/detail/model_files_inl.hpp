@@ -59,8 +59,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE ShardSave parameters_save(Variable& net, Parame
         if (value.spec().type == VarType::SELECTED_ROWS) {
             check_shard(*table, value, own);
         } else if (value.rows() != own.size()) {
-            throw ShapeError({name, ".shape(0)"}, {value.rows()},
-                             std::to_string(own.size()).append(", the number of this rank's rows"));
+            throw ShapeError({name, ".shape(0)"}, value.rows(), {own.size(), ", the number of this rank's rows"});
         }
     }
     save.index.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));

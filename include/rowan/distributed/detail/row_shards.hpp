@@ -28,7 +28,6 @@
 #include <cstring>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -100,9 +99,8 @@ public:
             check_exec(exec);
             describe(n, width);
             if (height_of(local) < slots_.rows_of(comm_.rank()))
-                throw ShapeError(
-                    "local().shape(0)", {height_of(local)},
-                    std::to_string(slots_.rows_of(comm_.rank())).append(", the number of this rank's rows"));
+                throw ShapeError("local().shape(0)", height_of(local),
+                                 {slots_.rows_of(comm_.rank()), ", the number of this rank's rows"});
             fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
             if (fetch->others() != fetch->received())  // the row of -1, which is the last

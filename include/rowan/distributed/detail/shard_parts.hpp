@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -29,7 +28,7 @@ public:
     void describe(Notice& notice) override {
         for (auto const& p : given_) {
             if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", {p.height()}, {slots_.grows() ? "at most " : "", slots_.height()});
+                throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", slots_.height()});
             if (p.value().shape().size() != 2 || p.row_size() != width_)
                 throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
             moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());

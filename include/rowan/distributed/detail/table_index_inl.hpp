@@ -193,8 +193,7 @@ ROWAN_CALLED_FUNCTION CheckpointEntry const& saved_value(std::map<std::string, C
 
 ROWAN_CALLED_FUNCTION void check_height(std::string const& path, Partition const& saved, Partition const& own) {
     if (saved.height == own.height) return;
-    throw ShapeError({"the height in ", path}, {saved.height},
-                     std::to_string(own.height).append(", that of the table"));
+    throw ShapeError({"the height in ", path}, saved.height, {own.height, ", that of the table"});
 }
 
 }  // namespace rowan::inline v0::detail

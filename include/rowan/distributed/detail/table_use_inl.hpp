@@ -14,7 +14,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
-        if (!good) throw ShapeError({"tables[", i, "].", field}, {n}, expected);
+        if (!good) throw ShapeError({"tables[", i, "].", field}, n, expected);
     };
     check("height", t.height, t.height >= 0, "at least 0");
     check("width", t.width, t.width >= 0, "at least 0");

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,7 +36,7 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
 template <class D>
 std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
-    if (index.size() != 1) throw ShapeError("index.size()", {index.size()}, "1");
+    if (index.size() != 1) throw ShapeError("index.size()", index.size(), "1");
     std::int64_t const k = first_element(exec.get<D>(), index);
     if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
@@ -149,7 +148,7 @@ struct array_kernels {
             spec::same_dtype("array_write: x", in[2], slot);
             static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
             if (in[2].lod_level != slot.lod_level)
-                throw ShapeError("array_write: x.lod().levels()", {in[2].lod_level}, {slot.lod_level});
+                throw ShapeError("array_write: x.lod().levels()", in[2].lod_level, slot.lod_level);
             return {in[0]};
         }
         static void run(KernelCall const& c) {

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

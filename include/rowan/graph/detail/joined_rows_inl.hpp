@@ -12,7 +12,6 @@
 #include <rowan/sequence/detail/take_sequences.hpp>
 #include <rowan/sequence/sub_lod.hpp>
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,7 +26,7 @@ ROWAN_CALLED_FUNCTION std::vector<std::int64_t> sources_of(std::span<std::span<s
                                                            std::size_t n) {
     std::size_t targets = 0;
     for (auto const& list : to) targets += list.size();
-    if (targets != n) throw ShapeError("values", {n, " sequences"}, {targets});
+    if (targets != n) throw ShapeError("values", {n, " sequences"}, targets);
     std::vector<std::int64_t> from(n);
     std::int64_t i = 0;
     for (auto const& list : to) {
@@ -90,7 +89,7 @@ ROWAN_CALLED_FUNCTION Value Value::concat(AnyExec exec, std::span<Value* const> 
         for (std::size_t k = 0; k < values.size(); ++k) {
             Value const* const v = values[k];
             if (v->lod().levels() != levels)
-                throw ShapeError({detail::element_name("values", k), ".lod().levels()"}, {v->lod().levels()}, {levels});
+                throw ShapeError({detail::element_name("values", k), ".lod().levels()"}, v->lod().levels(), levels);
             v->lod().check_rows(v->rows());
             lods.push_back(v->lod());
         }
@@ -113,7 +112,7 @@ ROWAN_CALLED_FUNCTION Value Value::scatter(AnyExec exec, std::span<Value* const>
     Value out = first.alike(exec, rows.shape(), {});
     Rows const all = out.held().tensor(exec);
     for (std::size_t k = 0; k < values.size(); ++k) {
-        if (values[k]->rows() != to[k].size()) throw ShapeError("value.shape(0)", {values[k]->rows()}, {to[k].size()});
+        if (values[k]->rows() != to[k].size()) throw ShapeError("value.shape(0)", values[k]->rows(), to[k].size());
         all.device->put(exec, to[k].size(), all.bytes, rows.data()[k], to[k].data(), all.data);
     }
     return out;

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -21,8 +20,8 @@ namespace rowan::inline v0::detail {
 /// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
     if (given == slots || (variadic && given + 1 >= slots)) return;
-    throw GraphError({name, " has ", given, " inputs, expected ",
-                      (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots))});
+    throw GraphError(
+        {name, " has ", given, " inputs, expected ", variadic ? "at least " : "", variadic ? slots - 1 : slots});
 }
 
 template <class Op, class... In>

@@ -153,7 +153,7 @@ private:
     void check_count(char const* what, Value const& value, std::size_t t, std::string const& name = {}) {
         if (value.empty() || value.count() == part_.size(t)) return;
         throw ShapeError(step_text(t, {}).append(": the number of rows or sequences of ").append(what).append(name),
-                         {value.count()}, {part_.size(t), ", one for each sequence"});
+                         value.count(), {part_.size(t), ", one for each sequence"});
     }
     void check_row(char const* what, Variable const& v, Value const& value, Dims row, char const* why, std::size_t t) {
         Dims const dims = value.empty() ? row : value.spec().dims;

@@ -4,7 +4,6 @@
 #include <rowan/io/detail/byte_reader.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <string>
 
 namespace rowan::inline v0::detail {
 

@@ -92,7 +92,7 @@ ROWAN_FUNCTION ROWAN_RARE Value load_parameter(AnyExec exec, CheckpointFile cons
     auto const what = file.path() + ": " + name;
     if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
         throw TypeError(what, kind_text(there.desc, there.type_name), value.kind());
-    if (!there.lod->empty()) throw ShapeError({what, ".lod().levels()"}, {there.lod->levels()}, "0");
+    if (!there.lod->empty()) throw ShapeError({what, ".lod().levels()"}, there.lod->levels(), "0");
     if (found->tensor.dims != e.dims)
         throw ShapeError({what, ".shape()"}, shape_text(found->tensor.dims), shape_text(e.dims));
     value.write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });

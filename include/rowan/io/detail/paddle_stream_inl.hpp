@@ -98,7 +98,7 @@ ROWAN_FUNCTION void check_paddle_lod(std::uint64_t position, TensorDesc const& d
 ROWAN_CALLED_FUNCTION void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows) {
     if (!desc.dims.empty() && desc.dims[0] == static_cast<std::int64_t>(rows)) return;
     throw FormatError(position, "the value",
-                      {"has ", (desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows"),
+                      {"has ", desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows",
                        ", but ", rows, " rows are named; Paddle 1.x left more values than rows in tables that grew"});
 }
 

@@ -9,7 +9,6 @@
 #include <rowan/io/detail/mapped_rows.hpp>
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -17,7 +16,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION std::shared_ptr<RowSource const> open_row_source(std::shared_ptr<InputFile const> file,
                                                                 std::uint64_t offset, std::int64_t height,
                                                                 std::size_t row_bytes, RowStoreOptions const& options) {
-    if (height < 0) throw ShapeError("height", {height}, "0 or more");
+    if (height < 0) throw ShapeError("height", height, "0 or more");
     if (options.readers < 0 || options.readers > 1024)
         throw ValueError("readers", options.readers, "a number in [0, 1024]");
     constexpr std::size_t least = 4 * PageCache::bytes_per_page, most = least << 28;

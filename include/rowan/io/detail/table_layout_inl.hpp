@@ -51,12 +51,12 @@ ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64
         std::array<std::uint64_t, 2> const shape{height, part.width.value_or(1)};
         auto const elements = shape_size(shape, part.element_size);
         if (!elements || *elements * part.element_size > most - at)
-            throw ShapeError("height", {height}, "one whose table has at most 2^62 bytes");
+            throw ShapeError("height", height, "one whose table has at most 2^62 bytes");
         at += in_table_pages(*elements * part.element_size);
     }
     file_bytes = at;
     if (height > file_bytes) {  // all widths are 0; a small file must not ask for a bit for each of so many rows
-        throw ShapeError("height", {height}, {"at most ", file_bytes, " if no row has elements"});
+        throw ShapeError("height", height, {"at most ", file_bytes, " if no row has elements"});
     }
 }
 

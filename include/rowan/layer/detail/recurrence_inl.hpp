@@ -86,7 +86,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
                                                std::span<Variable* const> after) {
     auto& net = block.net;
     if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", {after.size()}, {before.size()});
+        throw ShapeError("layer::rnn: the number of states after a step", after.size(), before.size());
     net.out = &output;
     for (std::size_t m = 0; m < before.size(); ++m) {
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
@@ -101,7 +101,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void end_step(RnnBlock& block, Variable& output
         Dims const& dims = v.spec().dims;
         if (net.has_rows(v) && !dims.empty() && dims[0] == UNK) return;
         if (dims.size() > 1 && dims[0] != UNK)
-            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", {dims[0]},
+            throw ShapeError("layer::rnn: the number of rows of the output or the state of a step", dims[0],
                              "one for each sequence: a value in the step has a fixed number of rows");
         throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
                          "a row for each");

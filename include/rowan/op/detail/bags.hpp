@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -24,7 +23,7 @@ void check_id_bags(D const& exec, LoDTensor<I, D> const& ids, Pooling pool) {
     static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     check_bag_pool(pool);
     check_sequences(exec, "ids", ids);
-    if (ids.value().dimension() != 1) throw ShapeError("ids rank", {ids.value().dimension()}, "1");
+    if (ids.value().dimension() != 1) throw ShapeError("ids rank", ids.value().dimension(), "1");
 }
 
 template <class T, class I, class D>

@@ -37,7 +37,7 @@ Shape product_shape(Shape const& x, bool transpose_x, Shape const& y, bool trans
     std::size_t const k = matrix_dim(x, transpose_x, 1);
     if (std::size_t const inner = matrix_dim(y, transpose_y, 0); inner != k) {
         std::size_t const at = y.size() - (transpose_y ? 1 : 2);
-        throw ShapeError({"y.shape(", at, ")"}, {inner}, {k, ", the inner dim of x"});
+        throw ShapeError({"y.shape(", at, ")"}, inner, {k, ", the inner dim of x"});
     }
     Shape shape = broadcast_shape(batch_field, batch_of(x), batch_of(y), -1);
     shape.push_back(matrix_dim(x, transpose_x, 0));

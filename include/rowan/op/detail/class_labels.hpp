@@ -19,7 +19,7 @@ namespace rowan::inline v0::detail {
 /// errors   ShapeError if there are weights, but not one for each class
 constexpr void check_weights(CrossEntropyOptions const& options, std::size_t classes) {
     std::size_t const size = options.weights.size();
-    if (size != 0 && size != classes) throw ShapeError("weights.size()", {size}, {classes, ", one for each class"});
+    if (size != 0 && size != classes) throw ShapeError("weights.size()", size, {classes, ", one for each class"});
 }
 
 /// errors   ShapeError if label has another shape than x, or there is not one weight for each class; ValueError if there

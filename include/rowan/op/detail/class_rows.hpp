@@ -12,7 +12,7 @@ template <class T, class D>
 void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
     check_rank(field, x, 1);
     if (x.size() == rows) return;
-    throw ShapeError({field, ".shape(0)"}, {x.size()}, std::to_string(rows).append(", the number of rows"));
+    throw ShapeError({field, ".shape(0)"}, x.size(), {rows, ", the number of rows"});
 }
 
 /// The shape without the dim of an axis.

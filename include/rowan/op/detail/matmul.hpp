@@ -32,7 +32,7 @@ template <class S>
 void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
     for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
-        if (dim > most) throw ShapeError("matrix dim", {dim}, {"at most ", most, " for this BLAS"});
+        if (dim > most) throw ShapeError("matrix dim", dim, {"at most ", most, " for this BLAS"});
     }
     if (m == 0 || n == 0) return;
     auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };

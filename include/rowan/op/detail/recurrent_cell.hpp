@@ -17,7 +17,7 @@ void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D>
     check_rank("w", w, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
-        if (actual != expected) throw ShapeError(field, {actual}, {expected, why});
+        if (actual != expected) throw ShapeError(field, actual, {expected, why});
     };
     expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
     expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");

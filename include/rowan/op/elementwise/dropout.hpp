@@ -117,7 +117,7 @@ constexpr void check_seed(char const* field, VarSpec const& seed) {
 
 template <class D>
 bool has_seed(Tensor<std::int64_t, D> const& seed) {
-    if (seed.size() > 1) throw ShapeError("seed.size()", {seed.size()}, "0 or 1");
+    if (seed.size() > 1) throw ShapeError("seed.size()", seed.size(), "0 or 1");
     return seed.size() == 1;
 }
 

@@ -45,10 +45,10 @@ TargetGroups<T> path_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T> co
                             Ids<> const& label) {
     auto groups = row_groups(exec, x, w);
     if (height_of(w) != tree.nodes())
-        throw ShapeError("w.shape(0)", {w.shape(0)}, {tree.nodes(), ", the nodes of the tree"});
+        throw ShapeError("w.shape(0)", w.shape(0), {tree.nodes(), ", the nodes of the tree"});
     if (label.size() != groups.groups)
-        throw ShapeError("label.size()", {label.size()},
-                         {groups.groups, ", one for each ", (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
+        throw ShapeError("label.size()", label.size(),
+                         {groups.groups, ", one for each ", x.lod().levels() == 0 ? "row" : "sequence", " of x"});
     check_ids(exec, "label", label, tree.classes());
     return groups;
 }

@@ -29,7 +29,7 @@ TargetGroups<T> sampled_groups(Cpu const& exec, LoDTensor<T> const& x, Tensor<T>
     if (ids.shape(0) != groups.groups || ids.shape(1) == 0)
         throw ShapeError("ids.shape()", shape_text(ids.shape()),
                          {"[", groups.groups, ", at least 1], a row for each ",
-                          (x.lod().levels() == 0 ? "row" : "sequence"), " of x"});
+                          x.lod().levels() == 0 ? "row" : "sequence", " of x"});
     ElementLoops<Cpu>::check_ids(exec, "ids", ids, height_of(w));
     groups.each = ids.shape(1);
     groups.ids = ids.data();

@@ -16,7 +16,7 @@ struct detail::function_of<fc_op> {
         check_rank("x", x, 2);
         check_rank("w", w, 2);
         std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
-        if (w.shape(0) != inputs) throw ShapeError("w.shape(0)", {w.shape(0)}, {inputs, ", the width of x"});
+        if (w.shape(0) != inputs) throw ShapeError("w.shape(0)", w.shape(0), {inputs, ", the width of x"});
         if (b.dimension() != 1 || b.shape(0) != outputs)
             throw ShapeError("b.shape()", shape_text(b.shape()), {"[", outputs, "]"});
         ElementLoops<D>::check(exec, x, w, b);

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -45,8 +44,7 @@ constexpr void check_norm_epsilon(double epsilon) {
 }
 
 [[noreturn]] inline void bad_begin_axis(std::int64_t axis, std::size_t rank) {
-    std::string const most = std::to_string(rank - 1);
-    throw ValueError("begin_axis", axis, {"in [1, ", most, "] or [-", most, ", -1]: axis 0 is that of rows"});
+    throw ValueError("begin_axis", axis, {"in [1, ", rank - 1, "] or [-", rank - 1, ", -1]: axis 0 is that of rows"});
 }
 
 /// The first axis that is normalised, as a number from 1 on.

@@ -18,7 +18,7 @@ struct NormRows {
     std::size_t n, width;
 
     NormRows(Tensor<T, D> const& x, LayerNormOptions const& options) {
-        if (x.dimension() < 2) throw ShapeError("x rank", {x.dimension()}, "at least 2");
+        if (x.dimension() < 2) throw ShapeError("x rank", x.dimension(), "at least 2");
         std::size_t const axis = first_normalised(options, x.dimension());
         tail = shape_from(x.shape(), axis);
         width = product_from(x.shape(), axis);

@@ -51,7 +51,7 @@ void insert_item(std::vector<BeamItem<S>>& best, std::size_t most, BeamItem<S> c
 
 template <class V, class D>
 void check_levels_of(char const* field, LoDTensor<V, D> const& x) {
-    if (x.lod().levels() != 1) throw ShapeError({field, ".lod().levels()"}, {x.lod().levels()}, "1");
+    if (x.lod().levels() != 1) throw ShapeError({field, ".lod().levels()"}, x.lod().levels(), "1");
     x.check();
 }
 
@@ -75,7 +75,7 @@ Tensor<V> tensor_of(std::vector<V> const& list) {
 template <class I, class T, class D>
 void check_hypotheses(LoDTensor<I, D> const& prefixes, char const* field, LoDTensor<T, D> const& scores) {
     check_levels_of("prefixes", prefixes);
-    if (prefixes.value().dimension() != 1) throw ShapeError("prefixes rank", {prefixes.value().dimension()}, "1");
+    if (prefixes.value().dimension() != 1) throw ShapeError("prefixes rank", prefixes.value().dimension(), "1");
     check_levels_of(field, scores);
     check_height(field, scores.value(), static_cast<std::int64_t>(prefixes.lod().sequences(0)));
 }

@@ -167,7 +167,7 @@ struct shrink_op;
 namespace detail {
 
 [[noreturn]] inline void bad_window(char const* field, std::int64_t x, char const* expected) {
-    throw ShapeError(field, {x}, expected);
+    throw ShapeError(field, x, expected);
 }
 
 /// Rows before and after a sequence that its windows reach.

@@ -87,11 +87,11 @@ struct detail::function_of<edit_distance_op> {
         check_tokens(exec, "y", y);
         auto upper = upper_levels(x.lod());
         if (y.lod().levels() != x.lod().levels()) {
-            throw ShapeError("y.lod().levels()", {y.lod().levels()}, {x.lod().levels()});
+            throw ShapeError("y.lod().levels()", y.lod().levels(), x.lod().levels());
         }
         auto const x_offsets = last_level(x.lod()), y_offsets = last_level(y.lod());
         std::size_t const n = x_offsets.size() - 1;
-        if (y_offsets.size() - 1 != n) throw ShapeError("the number of sequences of y", {y_offsets.size() - 1}, {n});
+        if (y_offsets.size() - 1 != n) throw ShapeError("the number of sequences of y", y_offsets.size() - 1, n);
         if (!(upper_levels(y.lod()) == upper)) throw ShapeError("y.lod()", "other upper levels", "those of x");
         ElementLoops<D>::check(exec, x.value(), y.value());
         auto to = new_tensor<double>(exec, {n, 1});

@@ -135,8 +135,7 @@ struct nonzero_rows_op : detail::declared<nonzero_rows_op> {
                                           RowsWhereOptions const& options = {}) {
         auto const expected = x.lod().empty() ? x.value().shape()[0] : x.lod().sequences(0);
         if (ids.value().size() != expected)
-            throw ShapeError("ids.shape(0)", {ids.value().size()},
-                             {expected, ", the number of rows or sequences of x"});
+            throw ShapeError("ids.shape(0)", ids.value().size(), {expected, ", the number of rows or sequences of x"});
         return LoDTensor<std::int64_t, D>(nonzero_rows(exec, ids.value(), options.value));
     }
 };

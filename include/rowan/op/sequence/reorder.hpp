@@ -22,7 +22,7 @@ inline std::vector<std::int64_t> order_by_length(std::size_t size, Lod const& lo
     check_levels("y.lod()", lod);
     auto const offsets = lod[options.level.value_or(lod.levels() - 1)];
     if (size + 1 != offsets.size())
-        throw ShapeError("x.size()", {size}, {offsets.size() - 1, ", the number of sequences of y"});
+        throw ShapeError("x.size()", size, {offsets.size() - 1, ", the number of sequences of y"});
     std::vector<std::int64_t> order(size), from(size);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::ranges::stable_sort(order, std::ranges::greater{}, [&](std::int64_t s) {

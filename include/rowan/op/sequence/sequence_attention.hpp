@@ -18,8 +18,8 @@ namespace detail {
 
 /// Throws unless the columns can be divided into heads.
 constexpr void check_heads(char const* field, std::int64_t width, std::int64_t heads) {
-    if (heads < 1) throw ShapeError("sequence_attention: heads", {heads}, "at least 1");
-    if (width != UNK && width % heads != 0) throw ShapeError(field, {width}, {"a multiple of heads, ", heads});
+    if (heads < 1) throw ShapeError("sequence_attention: heads", heads, "at least 1");
+    if (width != UNK && width % heads != 0) throw ShapeError(field, width, {"a multiple of heads, ", heads});
 }
 
 template <class T, class D>
@@ -39,8 +39,7 @@ AttentionSizes attention_sizes(D const& exec, LoDTensor<T, D> const& query, LoDT
     check_heads("sequence_attention: value.shape(1)", static_cast<std::int64_t>(value_width), options.heads);
     auto const queries = last_level(query.lod()), keys = last_level(key.lod());
     if (queries.size() != keys.size())
-        throw ShapeError("key sequences", {keys.size() - 1},
-                         {queries.size() - 1, ", the number of sequences of query"});
+        throw ShapeError("key sequences", keys.size() - 1, {queries.size() - 1, ", the number of sequences of query"});
     auto const heads = static_cast<std::size_t>(options.heads);
     double const scale =
         options.scale != 0 || width == 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width / heads));

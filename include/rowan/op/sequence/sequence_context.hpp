@@ -21,7 +21,7 @@ namespace detail {
 template <class T, class D>
 void check_context(D const& exec, LoDTensor<T, D> const& x) {
     check_sequences(exec, "x", x);
-    if (x.shape().size() > 2) throw ShapeError("x rank", {x.shape().size()}, "1 or 2");
+    if (x.shape().size() > 2) throw ShapeError("x rank", x.shape().size(), "1 or 2");
 }
 
 template <class T, class D>

@@ -35,7 +35,7 @@ struct PadPlace {
 };
 
 [[noreturn]] inline void bad_pad_values(std::size_t size, std::size_t width) {
-    throw ShapeError("pad_values.size()", {size}, {width, ", one for each column"});
+    throw ShapeError("pad_values.size()", size, {width, ", one for each column"});
 }
 
 /// The values as a row of padding.

@@ -22,7 +22,7 @@ inline std::vector<std::int64_t> places_of_ids(Ids<> const& ids, Lod const& lod,
     check_levels("ids.lod()", lod);
     auto const offsets = last_level(lod);
     if (offsets.size() != rows + 1)
-        throw ShapeError("x.shape(0)", {rows}, {offsets.size() - 1, ", the number of sequences of ids"});
+        throw ShapeError("x.shape(0)", rows, {offsets.size() - 1, ", the number of sequences of ids"});
     check_list("ids", ids);
     std::vector<std::int64_t> places(ids.size());
     for (std::size_t s = 0; s < rows; ++s) {
@@ -46,7 +46,7 @@ Tensor<T, D> with_rows_of_places(Tensor<T, D> const& x) {
 /// Throws unless x has places with elements.
 template <class T, class D>
 void check_places(char const* field, Tensor<T, D> const& x) {
-    if (x.dimension() < 2) throw ShapeError({field, " rank"}, {x.dimension()}, "at least 2");
+    if (x.dimension() < 2) throw ShapeError({field, " rank"}, x.dimension(), "at least 2");
 }
 
 }  // namespace detail

@@ -24,7 +24,7 @@ inline std::size_t count_longer(std::size_t size, Lod const& lod, std::optional<
     std::size_t count = 0;
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) count += offsets[s + 1] - offsets[s] > t;
     if (size < count || size >= offsets.size())
-        throw ShapeError("x.size()", {size},
+        throw ShapeError("x.size()", size,
                          {"in [", count, ", ", offsets.size() - 1, "], from the number of sequences of y with a step ",
                           t, " to that of all"});
     return count;
@@ -61,7 +61,7 @@ struct shrink_op : detail::declared<shrink_op> {
     template <class T, class U, class D>
     static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
                                LoDTensor<std::int64_t, D> const& index, ShrinkOptions const& options = {}) {
-        if (index.value().size() != 1) throw ShapeError("index.size()", {index.value().size()}, "1");
+        if (index.value().size() != 1) throw ShapeError("index.size()", index.value().size(), "1");
         std::int64_t const t = to_host(exec, index.value()).data()[0];
         if (t < 0) throw IndexError("index", t, std::numeric_limits<std::int64_t>::max());
         x.check();
@@ -76,7 +76,7 @@ struct shrink_op : detail::declared<shrink_op> {
         auto const& kept = out_grad.value();
         detail::check_trailing("out_grad", kept, x.shape());
         std::size_t const rows = x.shape()[0];
-        if (kept.shape(0) > rows) throw ShapeError("out_grad.shape(0)", {kept.shape(0)}, {"at most ", rows});
+        if (kept.shape(0) > rows) throw ShapeError("out_grad.shape(0)", kept.shape(0), {"at most ", rows});
         auto x_grad = detail::new_tensor<T>(exec, x.shape());
         std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(kept.shape(0))};
         std::array<std::int64_t, 1> const places{0};

@@ -23,12 +23,10 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
     std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
     for (std::size_t k = 1; k < x.size(); ++k) {
         if (x[k].dimension() != rank)
-            throw ShapeError(part_name("x", k).append(" rank"), {x[k].dimension()},
-                             std::to_string(rank).append(", that of x[0]"));
+            throw ShapeError(part_name("x", k).append(" rank"), x[k].dimension(), {rank, ", that of x[0]"});
         for (std::size_t i = 0; i < rank; ++i) {
             if (i != at && x[k].shape(i) != x[0].shape(i))
-                throw ShapeError(dim_name(part_name("x", k), i), {x[k].shape(i)},
-                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
+                throw ShapeError(dim_name(part_name("x", k), i), x[k].shape(i), {x[0].shape(i), ", that of x[0]"});
         }
     }
     return at;

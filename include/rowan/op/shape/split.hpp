@@ -19,7 +19,7 @@ namespace detail {
 
 [[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
     std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
-    throw ShapeError(part_name("sections", k), {section}, section < 0 ? "0 or more" : bound);
+    throw ShapeError(part_name("sections", k), section, section < 0 ? "0 or more" : bound);
 }
 
 /// Checks that no section is negative and, if the dim is known, that the sections add up to it.
@@ -31,7 +31,7 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
         if (sections[k] < 0 || sections[k] > most - sum) bad_section(k, sections[k], most - sum);
         sum += sections[k];
     }
-    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", {sum}, {dim});
+    if (dim != UNK && sum != dim) throw ShapeError("sum of sections", sum, dim);
 }
 
 }  // namespace detail
@@ -43,7 +43,7 @@ struct detail::function_of<split_op> {
                                          std::int64_t axis) {
         ElementLoops<D>::check(exec, x);
         std::size_t const at = checked_axis(axis, x.dimension());
-        if (sections.shape().size() != 1) throw ShapeError("sections rank", {sections.shape().size()}, "1");
+        if (sections.shape().size() != 1) throw ShapeError("sections rank", sections.shape().size(), "1");
         check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
         return cut_along(exec, x, at, sections);
     }

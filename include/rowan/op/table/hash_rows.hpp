@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -31,7 +30,7 @@ struct HashRow {
 constexpr void check_heights(std::vector<std::int64_t> const& heights) {
     if (heights.empty()) throw ShapeError("heights.size()", "0", "1 or more");
     for (std::size_t t = 0; t < heights.size(); ++t) {
-        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, {heights[t]}, "1 or more");
+        if (heights[t] < 1) throw ShapeError({"heights[", t, "]"}, heights[t], "1 or more");
     }
 }
 

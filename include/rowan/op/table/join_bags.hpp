@@ -21,7 +21,7 @@ namespace detail {
 /// errors   ShapeError if there is no table, or lod has not one level with as many bags for each
 inline std::size_t batch_of(Lod const& lod, std::size_t tables) {
     if (tables == 0) throw ShapeError("tables.size()", "0", "1 or more");
-    if (lod.levels() != 1) throw ShapeError("ids levels", {lod.levels()}, "1");
+    if (lod.levels() != 1) throw ShapeError("ids levels", lod.levels(), "1");
     std::size_t const bags = lod.sequences(0);
     if (bags % tables != 0) throw ShapeError("ids", {bags, " bags"}, {"a multiple of the number of tables, ", tables});
     return bags / tables;
@@ -45,7 +45,7 @@ template <class T, device D>
 LoDTensor<T, D> join_bags(D const& exec, std::span<LoDTensor<T, D> const> x) {
     for (std::size_t t = 0; t < x.size(); ++t) {
         auto const name = [&] { return "x[" + std::to_string(t) + "]"; };
-        if (x[t].lod().levels() != 1) throw ShapeError({name(), " levels"}, {x[t].lod().levels()}, "1");
+        if (x[t].lod().levels() != 1) throw ShapeError({name(), " levels"}, x[t].lod().levels(), "1");
         if (x[t].size() != x[0].size())
             throw ShapeError(name(), {x[t].size(), " bags"}, {x[0].size(), ", as many as x[0]"});
     }

@@ -7,25 +7,21 @@
 #include <rowan/core/error.hpp>
 
 #include <span>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_map_levels(Lod const& lod, Lod const& of_map, std::size_t level) {
     if (of_map.empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
     if (lod.levels() <= level)
-        throw ShapeError("input.lod().levels()", {lod.levels()},
-                         {"at least ", level + 1, ", for the level of the map"});
+        throw ShapeError("input.lod().levels()", lod.levels(), {"at least ", level + 1, ", for the level of the map"});
     for (std::size_t l = 0; l <= level; ++l) {
         auto const found = lod[l];
         auto const want = of_map[l];
-        std::string const number = std::to_string(l);
         if (found.size() != want.size())
-            throw ShapeError({"input.lod().sequences(", number, ")"}, {found.size() - 1},
-                             {want.size() - 1, ", the map's"});
+            throw ShapeError({"input.lod().sequences(", l, ")"}, found.size() - 1, {want.size() - 1, ", the map's"});
         for (std::size_t i = 0; i < found.size(); ++i) {
             if (found[i] != want[i])
-                throw ShapeError({"input.lod()[", number, "][", i, "]"}, {found[i]}, {want[i], ", the map's"});
+                throw ShapeError({"input.lod()[", l, "][", i, "]"}, found[i], {want[i], ", the map's"});
         }
     }
 }

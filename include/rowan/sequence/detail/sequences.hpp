@@ -48,7 +48,7 @@ Tensor<T, D> const& rows_along(char const* field, LoDTensor<T, D> const& x, char
 template <class T, class D>
 void check_tokens(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     check_sequences(exec, field, x);
-    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, {x.value().row_size()}, "1");
+    if (x.value().row_size() != 1) throw ShapeError({field, ".row_size()"}, x.value().row_size(), "1");
 }
 
 /// The ids in ascending order.

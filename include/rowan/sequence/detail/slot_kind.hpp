@@ -5,7 +5,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -24,7 +23,7 @@ struct SlotKind {
         if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
         if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
         if (value.lod().levels() == levels) return;
-        throw ShapeError("value.lod().levels()", {value.lod().levels()}, {levels});
+        throw ShapeError("value.lod().levels()", value.lod().levels(), levels);
     }
 
     void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {

@@ -13,7 +13,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -57,7 +56,7 @@ struct DeferredChecks {
 
 private:
     static void same_height(std::int64_t rows, std::int64_t height) {
-        if (rows != height) throw ShapeError("grad.height()", {rows}, {height, ", that of this Deferred"});
+        if (rows != height) throw ShapeError("grad.height()", rows, {height, ", that of this Deferred"});
     }
     template <std::size_t states>
     static constexpr void count() {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -23,7 +22,7 @@ ROWAN_CALLED_FUNCTION void RowPieces::resize(std::size_t n) {
     rows.resize(n);
     keys.resize(n);
     if (row_bytes != 0 && n > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()) / row_bytes)
-        throw ShapeError("rows", {n}, "fewer: their size in bytes exceeds 2^63 - 1");
+        throw ShapeError("rows", n, "fewer: their size in bytes exceeds 2^63 - 1");
     bytes = Storage<std::byte>(n * row_bytes);
     lent = false;
 }

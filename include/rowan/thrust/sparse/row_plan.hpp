@@ -15,7 +15,6 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -191,7 +190,7 @@ private:
     // Without bags, positions are those of rows.
     void make(Device const& exec, char const* field, Ids<Device> const& rows, std::int64_t height,
               std::span<std::int64_t const> bags) {
-        if (rows.shape().size() != 1) throw ShapeError({field, " rank"}, {rows.shape().size()}, "1");
+        if (rows.shape().size() != 1) throw ShapeError({field, " rank"}, rows.shape().size(), "1");
         detail::DeviceIds<System> const ids(exec, field, rows, height);
         allocate(exec, rows.size(), height);
         detail::OnDevice<std::int64_t, Device> const offsets(exec, bags);

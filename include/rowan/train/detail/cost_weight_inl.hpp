@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {

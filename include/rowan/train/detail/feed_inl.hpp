@@ -36,7 +36,7 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
         throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
     }
     if (actual.lod_level != spec.lod_level)
-        throw ShapeError({v.name(), ".lod().levels()"}, {actual.lod_level}, {spec.lod_level});
+        throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {

@@ -93,8 +93,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::check_states(Parameters const& resu
             if (!resume.contains(state->name())) continue;
             std::size_t const there = resume.find(state->name()).rows();
             if (there != rows)
-                throw ShapeError({state->name(), ".shape(0)"}, {there},
-                                 std::to_string(rows).append(", the number of rows of ").append(parameter.name()));
+                throw ShapeError({state->name(), ".shape(0)"}, there,
+                                 {rows, ", the number of rows of ", parameter.name()});
         }
     }
 }

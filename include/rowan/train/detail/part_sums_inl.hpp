@@ -11,7 +11,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {

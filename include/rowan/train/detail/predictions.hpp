@@ -6,7 +6,6 @@
 #include <rowan/core/tensor.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
@@ -14,7 +13,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I>
 auto checked_predictions(Tensor<T> const& probability, Tensor<I> const& label) {
     static_assert(floating_element<T>, "rowan: probabilities must have a floating-point type");
-    if (probability.size() != label.size()) throw ShapeError("label.size()", {label.size()}, {probability.size()});
+    if (probability.size() != label.size()) throw ShapeError("label.size()", label.size(), probability.size());
     auto const p = [from = probability.data()](std::size_t i) { return static_cast<double>(dtype<T>::widen(from[i])); };
     for (std::size_t i = 0; i < label.size(); ++i) {
         if (!(p(i) >= 0 && p(i) <= 1)) throw ValueError({"probability[", i, "]"}, p(i), "in [0, 1]");

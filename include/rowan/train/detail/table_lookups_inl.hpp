@@ -58,7 +58,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value c
                                                   std::vector<std::int64_t> const& own) {
     auto const rows = value.row_numbers();
     if (rows != own)
-        throw ShapeError({table.name(), ".rows()"}, std::to_string(rows.size()).append(" rows"),
+        throw ShapeError({table.name(), ".rows()"}, {rows.size(), " rows"},
                          {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
 }
 

@@ -70,7 +70,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_checkpoint(layer::TrainCheckpoint co
         throw GraphError("options.checkpoint lacks the function save or load");
     if (checkpoint.ranks != ranks)
         throw ValueError("options.checkpoint.ranks", checkpoint.ranks,
-                         std::to_string(ranks).append(", the ranks that train: train_checkpoint(comm, …)"));
+                         {ranks, ", the ranks that train: train_checkpoint(comm, …)"});
 }
 
 }  // namespace rowan::inline v0::detail

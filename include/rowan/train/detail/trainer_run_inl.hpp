@@ -14,7 +14,6 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -106,7 +105,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", {batches.size()}, "1 to options.parts = 1");
+    if (batches.size() != 1) throw ShapeError("batches", batches.size(), "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);

@@ -22,7 +22,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -90,7 +89,7 @@ private:
     ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
         enter();
         if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", {total_}, {"1 to options.parts = ", t_.parts_});
+            throw ShapeError("batches", total_, {"1 to options.parts = ", t_.parts_});
     }
 
     /// Gets the rows of sharded tables, if there are any.

@@ -13,7 +13,6 @@
 #include <limits>
 #include <map>
 #include <mutex>
-#include <string>
 
 namespace rowan::inline v0::detail {
 
