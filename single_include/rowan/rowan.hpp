@@ -396,20 +396,27 @@ public:
 
     private:
         friend class ErrorText;
-        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number };
+        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number, list };
 
-        char const* text_;
-        std::uint64_t number_;  // or how many characters
+        constexpr Part(std::initializer_list<Part> parts) : parts_(nullptr), number_(parts.size()), kind_(Kind::list) {
+            parts_ = parts.begin();
+        }
+
+        union {
+            char const* text_;
+            Part const* parts_;
+        };
+        std::uint64_t number_;  // or how many characters or parts
         Kind kind_;
     };
 
     /// One text, one number, or the parts of a text.
-    constexpr ErrorText(char const* text) : one_(text) {}
-    constexpr ErrorText(std::string_view text) : one_(text) {}
-    ErrorText(std::string const& text) : one_(text) {}
+    constexpr ErrorText(char const* text) : part_(text) {}
+    constexpr ErrorText(std::string_view text) : part_(text) {}
+    ErrorText(std::string const& text) : part_(text) {}
     template <std::integral I>
-    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : one_(number) {}
-    constexpr ErrorText(std::initializer_list<Part> parts) : one_(""), size_(parts.size()) { parts_ = parts.begin(); }
+    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : part_(number) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : part_(parts) {}
 
     /// The parts, joined.
     /// errors   std::bad_alloc
@@ -419,9 +426,7 @@ public:
 private:
     static void append(std::string& text, Part const& part);
 
-    Part one_;  // before those at parts_
-    Part const* parts_ = nullptr;
-    std::size_t size_ = 0;
+    Part part_;
 };
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.
@@ -610,24 +615,27 @@ inline std::string digits(double value) {
 
 ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
     std::string joined;
-    append(joined, one_);
-    for (std::size_t i = 0; i < size_; ++i) append(joined, parts_[i]);
+    append(joined, part_);
     return joined;
 }
 
 ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
+    using Kind = Part::Kind;
     switch (part.kind_) {
-        case Part::Kind::until_zero:
+        case Kind::until_zero:
             text += part.text_;
             break;
-        case Part::Kind::counted:
+        case Kind::counted:
             text.append(part.text_, part.number_);
             break;
-        case Part::Kind::signed_number:
+        case Kind::signed_number:
             text += std::to_string(static_cast<std::int64_t>(part.number_));
             break;
-        case Part::Kind::unsigned_number:
+        case Kind::unsigned_number:
             text += std::to_string(part.number_);
+            break;
+        case Kind::list:
+            for (std::uint64_t i = 0; i < part.number_; ++i) append(text, part.parts_[i]);
             break;
     }
 }

@@ -47,20 +47,27 @@ public:
 
     private:
         friend class ErrorText;
-        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number };
+        enum class Kind : unsigned char { until_zero, counted, signed_number, unsigned_number, list };
 
-        char const* text_;
-        std::uint64_t number_;  // or how many characters
+        constexpr Part(std::initializer_list<Part> parts) : parts_(nullptr), number_(parts.size()), kind_(Kind::list) {
+            parts_ = parts.begin();
+        }
+
+        union {
+            char const* text_;
+            Part const* parts_;
+        };
+        std::uint64_t number_;  // or how many characters or parts
         Kind kind_;
     };
 
     /// One text, one number, or the parts of a text.
-    constexpr ErrorText(char const* text) : one_(text) {}
-    constexpr ErrorText(std::string_view text) : one_(text) {}
-    ErrorText(std::string const& text) : one_(text) {}
+    constexpr ErrorText(char const* text) : part_(text) {}
+    constexpr ErrorText(std::string_view text) : part_(text) {}
+    ErrorText(std::string const& text) : part_(text) {}
     template <std::integral I>
-    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : one_(number) {}
-    constexpr ErrorText(std::initializer_list<Part> parts) : one_(""), size_(parts.size()) { parts_ = parts.begin(); }
+    requires(!std::same_as<I, char>) constexpr ErrorText(I number) : part_(number) {}
+    constexpr ErrorText(std::initializer_list<Part> parts) : part_(parts) {}
 
     /// The parts, joined.
     /// errors   std::bad_alloc
@@ -70,9 +77,7 @@ public:
 private:
     static void append(std::string& text, Part const& part);
 
-    Part one_;  // before those at parts_
-    Part const* parts_ = nullptr;
-    std::size_t size_ = 0;
+    Part part_;
 };
 
 /// The base class of all errors. A function validates all its arguments before it writes anything.

@@ -24,24 +24,27 @@ inline std::string digits(double value) {
 
 ROWAN_FUNCTION ROWAN_RARE std::string ErrorText::text() const {
     std::string joined;
-    append(joined, one_);
-    for (std::size_t i = 0; i < size_; ++i) append(joined, parts_[i]);
+    append(joined, part_);
     return joined;
 }
 
 ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& part) {
+    using Kind = Part::Kind;
     switch (part.kind_) {
-        case Part::Kind::until_zero:
+        case Kind::until_zero:
             text += part.text_;
             break;
-        case Part::Kind::counted:
+        case Kind::counted:
             text.append(part.text_, part.number_);
             break;
-        case Part::Kind::signed_number:
+        case Kind::signed_number:
             text += std::to_string(static_cast<std::int64_t>(part.number_));
             break;
-        case Part::Kind::unsigned_number:
+        case Kind::unsigned_number:
             text += std::to_string(part.number_);
+            break;
+        case Kind::list:
+            for (std::uint64_t i = 0; i < part.number_; ++i) append(text, part.parts_[i]);
             break;
     }
 }
