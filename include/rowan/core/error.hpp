@@ -36,6 +36,7 @@ public:
     /// Characters, or a whole number; bool is 0 or 1, and char is none.
     class Part {
     public:
+        /// Characters, or a whole number.
         constexpr Part(char const* text) : text_(text), number_(0), kind_(Kind::until_zero) {}
         constexpr Part(std::string_view text) : text_(text.data()), number_(text.size()), kind_(Kind::counted) {}
         Part(std::string const& text) : Part(std::string_view(text)) {}
@@ -53,6 +54,7 @@ public:
         Kind kind_;
     };
 
+    /// One text, one number, or the parts of a text.
     constexpr ErrorText(char const* text) : one_(text) {}
     constexpr ErrorText(std::string_view text) : one_(text) {}
     ErrorText(std::string const& text) : one_(text) {}
@@ -60,7 +62,10 @@ public:
     requires(!std::same_as<I, char>) constexpr ErrorText(I number) : one_(number) {}
     constexpr ErrorText(std::initializer_list<Part> parts) : one_(""), size_(parts.size()) { parts_ = parts.begin(); }
 
-    std::string text() const;  ///< the parts, joined
+    /// The parts, joined.
+    /// errors   std::bad_alloc
+    /// cost     O(characters)
+    std::string text() const;
 
 private:
     static void append(std::string& text, Part const& part);
@@ -73,7 +78,7 @@ private:
 /// The base class of all errors. A function validates all its arguments before it writes anything.
 class Error : public std::runtime_error {
 public:
-    explicit Error(ErrorText const& text);
+    explicit Error(ErrorText const& text);  ///< what() returns this text
 };
 
 /// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
