@@ -25878,12 +25878,13 @@ public:
         return {find_or_insert(keys.value()), keys.lod()};
     }
 
+    class Insertion;
+
     /// The rows of keys, where new keys and their rows are provisional until `commit` of the result, as for
     /// KeyIndex::begin_insert. Otherwise the table has its height, keys, uses and sightings again; free rows may have
     /// other values.
     /// errors   as find_or_insert
     /// cost     as find_or_insert
-    class Insertion;
     Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
         thread_count(exec);  // throws before anything changes
         auto const more = static_cast<std::int64_t>(keys.size());
