@@ -81,11 +81,6 @@ public:
         view(height);
     }
 
-    /// Removes the last rows. Does nothing if there are not so many.
-    void shrink(std::int64_t height) noexcept {
-        if (height >= 0 && height < this->height()) view(height);
-    }
-
     /// Copies the rows of a tensor here, and adds rows if it has more.
     /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
     /// cost     one read and one write of the rows

@@ -11,15 +11,27 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 namespace rowan::inline v0 {
 
-template <key_type Key>
-class KeyInsertion;
-
 namespace detail {
+
+/// A function that ends a step, which is then done unless it throws.
+class Commit {
+public:
+    Commit() = default;
+    template <class F>
+    explicit Commit(F const& f) : f_(std::addressof(f)), call_([](void const* g) { (*static_cast<F const*>(g))(); }) {}
+
+    void operator()() const {
+        if (call_ != nullptr) call_(f_);
+    }
+
+private:
+    void const* f_ = nullptr;
+    void (*call_)(void const*) = nullptr;
+};
 
 struct KeyIndexAccess;
 
@@ -81,9 +93,6 @@ public:
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted);
-    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. What changes is
-    /// provisional until `commit` of the result.
-    KeyInsertion<Key> begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr);
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
     /// errors   as for a tensor
@@ -158,49 +167,12 @@ public:
 
 private:
     friend struct detail::KeyIndexAccess;
-    friend class KeyInsertion<Key>;
 
     struct Rows;
 
     KeyIndexOptions options_;
     std::int64_t step_ = 0;
     std::unique_ptr<Rows> rows_;
-};
-
-/// The rows of a batch of keys, of which new ones are provisional: `commit` keeps them, and counts uses and sightings;
-/// otherwise the destructor makes the index as it was. Meanwhile the index finds the new keys. Of several for one index,
-/// those that are not committed end before those that were made before them.
-///
-///     auto insertion = index.begin_insert(exec, keys);
-///     train(insertion.rows());      // throws: the keys are not there
-///     insertion.commit();
-///
-/// requires   the index is neither moved nor assigned to meanwhile, and no key is erased or evicted
-template <key_type Key>
-class KeyInsertion {
-public:
-    KeyInsertion(KeyInsertion&& other) noexcept;
-    KeyInsertion& operator=(KeyInsertion&& other) noexcept;
-    ~KeyInsertion();
-
-    /// The rows of the keys, as find_or_insert returns them; valid after commit, too.
-    Tensor<std::int64_t> const& rows() const& noexcept { return rows_; }
-    /// Those that are new, in the order of their keys; none after commit.
-    std::span<std::int64_t const> inserted() const noexcept;
-
-    /// Keeps the keys. Does nothing the second time.
-    /// cost     an update of the uses of each key, if they are recorded, on several threads
-    void commit() noexcept;
-
-private:
-    friend class KeyIndex<Key>;
-
-    struct Changes;
-
-    KeyInsertion();
-
-    Tensor<std::int64_t> rows_;
-    std::unique_ptr<Changes> changes_;  // null: committed
 };
 
 namespace detail {
@@ -212,6 +184,13 @@ struct KeyIndexAccess {
     /// The uses of a row, which a key has, if the options record them.
     template <class Key>
     static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row);
+
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
+    /// when all but what cannot fail is done.
+    /// errors   also those of commit; the index is unchanged
+    template <class Key>
+    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                       std::vector<std::int64_t>& inserted, Commit const& commit);
 
     /// Lowers the capacity to `most` keys.
     template <class Key>

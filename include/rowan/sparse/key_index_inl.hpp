@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,9 +27,11 @@ struct KeyIndex<Key>::Rows {
     explicit Rows(KeyIndexOptions const& options)
         : map(options.hash_seed, options.default_row), seen(options.hash_seed) {}
 
-    void insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times, std::int64_t* to,
-                typename KeyInsertion<Key>::Changes& changes);
-    void record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes);
+    Tensor<std::int64_t> insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                                std::int64_t const* times, std::vector<std::int64_t>& inserted,
+                                detail::Commit const& commit);
+    void record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                std::span<std::int64_t const> added);
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, KeyIndexOptions const& options, Leaves const& leaves);
     std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
@@ -87,48 +88,23 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
     return rows;
 }
 
-/// What an insertion has changed, and what it will record.
-template <key_type Key>
-struct KeyInsertion<Key>::Changes {
-    typename KeyIndex<Key>::Rows& index;
-    Cpu exec;
-    std::int64_t step, height;  // of the index before
-    bool was_mostly_new;
-    bool record_uses;
-    std::int64_t first_row;  // of a key
-    std::vector<std::int64_t> inserted = {}, times = {};
-    std::optional<typename detail::KeySightings<Key>::Counted> counted = {};
-};
-
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-    auto insertion = begin_insert(exec, keys);
-    inserted.insert(inserted.end(), insertion.inserted().begin(), insertion.inserted().end());
-    insertion.commit();
-    return std::move(insertion.rows_);
+    return rows_->insert(exec, options_, step_, keys, nullptr, inserted, {});
 }
 
 template <key_type Key>
-KeyInsertion<Key> KeyIndex<Key>::begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times) {
-    Rows::check_lengths(keys);
-    KeyInsertion<Key> insertion;
-    insertion.rows_ = Tensor<std::int64_t>::from_shape(keys.shape());
-    insertion.changes_ = std::make_unique<typename KeyInsertion<Key>::Changes>(
-        *rows_, exec, step_, height(), rows_->mostly_new, options_.record_uses, options_.default_row ? 1 : 0);
-    auto& changes = *insertion.changes_;
-    if (options_.record_uses && times != nullptr) changes.times.assign(times, times + keys.size());
-    rows_->insert(options_, keys, times, insertion.rows_.data(), changes);
-    return insertion;
-}
-
-template <key_type Key>
-void KeyIndex<Key>::Rows::insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times,
-                                 std::int64_t* to, typename KeyInsertion<Key>::Changes& changes) {
+Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
+                                                 Keys<Key> const& keys, std::int64_t const* times,
+                                                 std::vector<std::int64_t>& inserted, detail::Commit const& commit) {
     std::size_t const n = keys.size();
-    Cpu const exec = changes.exec;
+    check_lengths(keys);
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    std::int64_t* const to = rows.data();
+    std::size_t const before = inserted.size();
     auto const add = [&](detail::KeyPositions positions) {
         if (options.record_uses) detail::grow_to(uses, static_cast<std::size_t>(map.height()) + positions.size);
-        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, changes.inserted);
+        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted, commit);
     };
     if (options.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new)) {
         add({n});
@@ -142,71 +118,42 @@ void KeyIndex<Key>::Rows::insert(KeyIndexOptions const& options, Keys<Key> const
         }
         if (options.sightings == 1) {
             add({missing.size(), missing.data()});
-        } else if (!missing.empty()) {
-            changes.counted = seen.count(exec, keys, times, missing, options, changes.step);
-            add({changes.counted->admitted.size(), changes.counted->admitted.data()});
+        } else if (missing.empty()) {
+            add({0});
+        } else {
+            seen.count(exec, keys, times, missing, options, step, [&](std::span<std::size_t const> admitted) {
+                add({admitted.size(), admitted.data()});
+            });
         }
     }
-    mostly_new = changes.inserted.size() > n / 2;
+    mostly_new = inserted.size() - before > n / 2;
+    if (options.record_uses) record(exec, step, rows, times, std::span(inserted).subspan(before));
     if (options.default_row) {
         for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
     }
+    return rows;
 }
 
 template <key_type Key>
-void KeyIndex<Key>::Rows::record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes) {
-    uses.resize(std::max(uses.size(), static_cast<std::size_t>(map.height())));
-    for (std::int64_t const row : changes.inserted) uses[static_cast<std::size_t>(row)] = {};
+void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows,
+                                 std::int64_t const* times, std::span<std::int64_t const> added) {
+    uses.resize(static_cast<std::size_t>(map.height()));
+    for (std::int64_t const row : added) uses[static_cast<std::size_t>(row)] = {};
     constexpr std::size_t ahead = 16;
     constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
-    detail::KeyIndexAccess::for_keys(changes.exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
         std::int64_t const* const row = rows.data();
         for (std::size_t i = begin; i < end; ++i) {
             if (i + ahead < end && row[i + ahead] >= 0)
                 __builtin_prefetch(&uses[static_cast<std::size_t>(row[i + ahead])], 1);
-            if (row[i] < changes.first_row) continue;
+            if (row[i] < 0) continue;
             KeyUses& used = uses[static_cast<std::size_t>(row[i])];
-            std::int64_t const n = changes.times.empty() ? 1 : changes.times[i];
+            std::int64_t const n = times == nullptr ? 1 : times[i];
             if (std::atomic_ref(used.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
                 std::atomic_ref(used.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
-            std::atomic_ref(used.step).store(changes.step, std::memory_order_relaxed);
+            std::atomic_ref(used.step).store(step, std::memory_order_relaxed);
         }
     });
-}
-
-template <key_type Key>
-KeyInsertion<Key>::KeyInsertion() = default;
-template <key_type Key>
-KeyInsertion<Key>::KeyInsertion(KeyInsertion&& other) noexcept = default;
-template <key_type Key>
-KeyInsertion<Key>& KeyInsertion<Key>::operator=(KeyInsertion&& other) noexcept {
-    KeyInsertion moved(std::move(other));
-    std::swap(rows_, moved.rows_);
-    std::swap(changes_, moved.changes_);
-    return *this;
-}
-
-template <key_type Key>
-KeyInsertion<Key>::~KeyInsertion() {
-    if (changes_ == nullptr) return;
-    auto& index = changes_->index;
-    index.map.undo(changes_->height, changes_->inserted);
-    if (changes_->counted) index.seen.undo(*changes_->counted);
-    index.mostly_new = changes_->was_mostly_new;
-}
-
-template <key_type Key>
-std::span<std::int64_t const> KeyInsertion<Key>::inserted() const noexcept {
-    if (changes_ == nullptr) return {};
-    return changes_->inserted;
-}
-
-template <key_type Key>
-void KeyInsertion<Key>::commit() noexcept {
-    if (changes_ == nullptr) return;
-    if (changes_->counted) changes_->index.seen.admit(*changes_->counted);
-    if (changes_->record_uses) changes_->index.record(rows_, *changes_);
-    changes_.reset();
 }
 
 template <key_type Key>
@@ -380,21 +327,34 @@ KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row
     return index.rows_->uses[static_cast<std::size_t>(row)];
 }
 
+template <class Key>
+Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys,
+                                            std::int64_t const* times, std::vector<std::int64_t>& inserted,
+                                            Commit const& commit) {
+    return index.rows_->insert(exec, index.options_, index.step_, keys, times, inserted, commit);
+}
+
 ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::int64_t>&, Cpu, Keys<std::int64_t> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
 ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::uint64_t> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::uint64_t>&, Cpu, Keys<std::uint64_t> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
 ROWAN_TEMPLATE(std::string const& KeyIndexAccess::key(KeyIndex<std::string> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::string> const&, std::int64_t))
+ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::string>&, Cpu, Keys<std::string> const&,
+                                                           std::int64_t const*, std::vector<std::int64_t>&,
+                                                           Commit const&))
 
 }  // namespace detail
 
 ROWAN_TEMPLATE(class KeyIndex<std::int64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::uint64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::string>)
-ROWAN_TEMPLATE(class KeyInsertion<std::int64_t>)
-ROWAN_TEMPLATE(class KeyInsertion<std::uint64_t>)
-ROWAN_TEMPLATE(class KeyInsertion<std::string>)
 
 }  // namespace rowan::inline v0
 

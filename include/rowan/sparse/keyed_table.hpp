@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -88,11 +87,7 @@ public:
     /// shapes   keys of any shape -> the same
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        auto insertion = begin_insert(exec, keys);
-        insertion.commit();
-        return insertion.rows().share();
-    }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr, {}); }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
@@ -101,28 +96,6 @@ public:
     template <detail::sequences_of_keys<Key> Sequences>
     Sequences find_or_insert(Sequences const& keys) {
         return {find_or_insert(keys.value()), keys.lod()};
-    }
-
-    class Insertion;
-
-    /// The rows of keys, where new keys and their rows are provisional until `commit` of the result, as for
-    /// KeyIndex::begin_insert. Otherwise the table has its height, keys, uses and sightings again; free rows may have
-    /// other values.
-    /// errors   as find_or_insert
-    /// cost     as find_or_insert
-    Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        reserve(height() + std::min(more, most_rows_ - height()));
-        Insertion insertion(*this, index_.begin_insert(exec, keys, times));
-        grow(index_.height());
-        auto const inserted = insertion.inserted();
-        std::size_t const width = options_.width + states_.size() + 1;
-        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
-                              [&](std::size_t begin, std::size_t end) {
-                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
-                              });
-        return insertion;
     }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
@@ -166,7 +139,6 @@ private:
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
         virtual void grow(std::int64_t height) = 0;
-        virtual void shrink(std::int64_t height) noexcept = 0;
         virtual void reset(std::int64_t row) = 0;
     };
     template <class S>
@@ -175,7 +147,6 @@ private:
             : rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
         void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
-        void shrink(std::int64_t height) noexcept override { rows.shrink(height); }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
@@ -206,6 +177,23 @@ private:
         std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
+    // As KeyIndexAccess::insert.
+    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
+                                detail::Commit const& commit) {
+        thread_count(exec);  // throws before anything changes
+        auto const more = static_cast<std::int64_t>(keys.size());
+        reserve(height() + std::min(more, most_rows_ - height()));
+        std::vector<std::int64_t> inserted;
+        auto rows = detail::KeyIndexAccess::insert(index_, exec, keys, times, inserted, commit);
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return rows;
+    }
+
     void reserve(std::int64_t height) {
         value_.reserve(height);
         for (auto const& state : states_) state->reserve(height);
@@ -228,11 +216,6 @@ private:
         for (auto const& state : states_) state->grow(height);
     }
 
-    void shrink(std::int64_t height) noexcept {
-        value_.shrink(height);
-        for (auto const& state : states_) state->shrink(height);
-    }
-
     void reset(std::int64_t row) {
         draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
         for (auto const& state : states_) state->reset(row);
@@ -253,35 +236,16 @@ private:
     KeyIndex<Key> index_;
 };
 
-/// The rows of a batch of keys, of which new ones are provisional: see KeyInsertion.
-template <class T, key_type Key>
-class KeyedTable<T, Key>::Insertion {
-public:
-    Insertion(Insertion&& other) noexcept = default;
-    Insertion& operator=(Insertion&& other) = delete;
-    ~Insertion() {
-        if (table_ == nullptr || !keys_) return;
-        keys_.reset();
-        table_->shrink(table_->index_.height());
-    }
-
-    Tensor<std::int64_t> const& rows() const& noexcept { return keys_->rows(); }           ///< the rows of the keys
-    std::span<std::int64_t const> inserted() const noexcept { return keys_->inserted(); }  ///< those that are new
-    void commit() noexcept { keys_->commit(); }                                            ///< keeps them
-
-private:
-    friend class KeyedTable;
-
-    Insertion(KeyedTable& table, KeyInsertion<Key>&& keys) : table_(&table), keys_(std::move(keys)) {}
-
-    KeyedTable* table_;
-    std::optional<KeyInsertion<Key>> keys_;
-};
-
 namespace detail {
 
 /// The steps of KeyedTable's functions, for tables on several ranks.
 struct KeyedTableAccess {
+    /// As KeyIndexAccess::insert.
+    template <class T, class Key, class F>
+    static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
+                                       std::int64_t const* times, F const& commit) {
+        return table.insert(exec, keys, times, Commit(commit));
+    }
     /// Makes memory ready for so many rows.
     /// errors   those of GrowingTensor::reserve
     template <class T, class Key>

@@ -48,10 +48,12 @@ public:
     Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
 
     /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
-    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions.
-    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; the map is unchanged
+    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions. Calls
+    /// commit() at the end.
+    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; those of commit; the map is unchanged
+    template <class Commit>
     void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
-                std::vector<std::int64_t>& inserted) {
+                std::vector<std::int64_t>& inserted, Commit const& commit) {
         std::size_t const before = inserted.size();
         std::int64_t const height = height_;
         try {
@@ -69,6 +71,7 @@ public:
                 }
                 done += take;
             }
+            commit();
         } catch (...) {
             undo(height, std::span(inserted).subspan(before));
             inserted.resize(before);
@@ -77,7 +80,7 @@ public:
         keys_.resize(static_cast<std::size_t>(height_));
     }
 
-    /// Undoes the last insert that was not undone: removes the keys that got these rows since the height was `height`.
+    /// Undoes insert: removes the keys that got these rows since the height was `height`.
     void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
         for (std::int64_t const row : inserted) {
             free_slot(row);
