@@ -54,8 +54,8 @@ public:
         }
 
         union {
-            char const* text_;
-            Part const* parts_;
+            char const* text_;   ///< characters
+            Part const* parts_;  ///< a list
         };
         std::uint64_t number_;  // or how many characters or parts
         Kind kind_;
