@@ -362,20 +362,6 @@ inline BlockHeader* header_of(void* block) noexcept {
 #include <type_traits>
 
 namespace rowan::inline v0 {
-namespace detail {
-
-/// A whole number of any type.
-struct WholeNumber {
-    template <std::integral I>
-    constexpr WholeNumber(I number) : value(static_cast<std::int64_t>(number)), is_signed(std::is_signed_v<I>) {}
-
-    std::string text() const;
-
-    std::int64_t value;  ///< the bits of an unsigned one
-    bool is_signed;
-};
-
-}  // namespace detail
 
 /// A text for an error: characters, a whole number, or a braced list of those, which are joined:
 ///     throw ShapeError({field, " rank"}, rank, "at least 1");
@@ -441,7 +427,8 @@ public:
     /// `field[position] = value is not in [0, bound)`
     template <std::integral Value, std::integral Bound>
     IndexError(ErrorText const& field, std::size_t position, Value value, Bound bound)
-        : IndexError(field, position, detail::WholeNumber(value), detail::WholeNumber(bound)) {}
+        : IndexError(field, position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     {"= ", value, " is not in [0, ", bound, ")"}) {}
 
     /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
     template <std::integral Value, std::integral Bound>
@@ -468,8 +455,8 @@ public:
     IndexError moved_to(ErrorText const& field, std::size_t position) const;
 
 private:
-    IndexError(ErrorText const& field, std::size_t position, detail::WholeNumber value, detail::WholeNumber bound);
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
+    IndexError(ErrorText const& field, std::size_t position, std::int64_t value, std::int64_t bound,
+               ErrorText const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -501,15 +488,14 @@ public:
     /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
     ValueError(ErrorText const& field, I value, ErrorText const& expected)
-        : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
+        : ValueError(field, static_cast<double>(value), ErrorText(value), expected) {}
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
-    ValueError(ErrorText const& field, double value, detail::WholeNumber whole, ErrorText const& expected);
-    ValueError(std::string field, double value, std::string const& text, std::string expected);
+    ValueError(ErrorText const& field, double value, ErrorText const& text, ErrorText const& expected);
 
     std::string field_, expected_;
     double value_;
@@ -596,14 +582,9 @@ public:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
 namespace detail {
-
-ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
-    return is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
-}
 
 /// The shortest digits that read back as this number.
 inline std::string digits(double value) {
@@ -643,27 +624,21 @@ ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& 
 ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
-    : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
-                 reason.text()) {}
+    : IndexError(field, position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position), reason) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
                                                  ErrorText const& reason)
-    : IndexError(field.text(), position, value, value, ErrorText({"= ", value, " ", reason.text()}).text()) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position,
-                                                 detail::WholeNumber value, detail::WholeNumber bound)
-    : IndexError(field.text(), position, value.value, bound.value,
-                 ErrorText({"= ", value.text(), " is not in [0, ", bound.text(), ")"}).text()) {}
+    : IndexError(field, position, value, value, {"= ", value, " ", reason.text()}) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(ErrorText const& field, std::size_t position) const {
-    return IndexError(field.text(), position, value_, bound_, reason_);
+    return IndexError(field, position, value_, bound_, reason_);
 }
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::int64_t bound, std::string reason)
-    : Error(position == no_position ? ErrorText({field, " ", reason})
-                                    : ErrorText({field, "[", position, "] ", reason})),
-      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
+                                                 std::int64_t bound, ErrorText const& reason)
+    : Error(position == no_position ? ErrorText({field.text(), " ", reason.text()})
+                                    : ErrorText({field.text(), "[", position, "] ", reason.text()})),
+      field_(field.text()), reason_(reason.text()), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
                                                  ErrorText const& expected)
@@ -671,16 +646,12 @@ ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorTe
       actual_(actual.text()), expected_(expected.text()) {}
 
 ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
-    : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
+    : ValueError(field, value, detail::digits(value), expected) {}
 
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, detail::WholeNumber whole,
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& text,
                                                  ErrorText const& expected)
-    : ValueError(field.text(), value, whole.text(), expected.text()) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
-                                                 std::string expected)
-    : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
-      value_(value) {}
+    : Error({field.text(), " is ", text.text(), ", expected ", expected.text()}), field_(field.text()),
+      expected_(expected.text()), value_(value) {}
 
 ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
                                              ErrorText const& reason)

@@ -13,20 +13,6 @@
 #include <type_traits>
 
 namespace rowan::inline v0 {
-namespace detail {
-
-/// A whole number of any type.
-struct WholeNumber {
-    template <std::integral I>
-    constexpr WholeNumber(I number) : value(static_cast<std::int64_t>(number)), is_signed(std::is_signed_v<I>) {}
-
-    std::string text() const;
-
-    std::int64_t value;  ///< the bits of an unsigned one
-    bool is_signed;
-};
-
-}  // namespace detail
 
 /// A text for an error: characters, a whole number, or a braced list of those, which are joined:
 ///     throw ShapeError({field, " rank"}, rank, "at least 1");
@@ -92,7 +78,8 @@ public:
     /// `field[position] = value is not in [0, bound)`
     template <std::integral Value, std::integral Bound>
     IndexError(ErrorText const& field, std::size_t position, Value value, Bound bound)
-        : IndexError(field, position, detail::WholeNumber(value), detail::WholeNumber(bound)) {}
+        : IndexError(field, position, static_cast<std::int64_t>(value), static_cast<std::int64_t>(bound),
+                     {"= ", value, " is not in [0, ", bound, ")"}) {}
 
     /// A single number: `padding_id = 9 is not in [0, 4)`. position() returns no_position.
     template <std::integral Value, std::integral Bound>
@@ -119,8 +106,8 @@ public:
     IndexError moved_to(ErrorText const& field, std::size_t position) const;
 
 private:
-    IndexError(ErrorText const& field, std::size_t position, detail::WholeNumber value, detail::WholeNumber bound);
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
+    IndexError(ErrorText const& field, std::size_t position, std::int64_t value, std::int64_t bound,
+               ErrorText const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -152,15 +139,14 @@ public:
     /// `field is value, expected expected`, with all digits of an integer.
     template <std::integral I>
     ValueError(ErrorText const& field, I value, ErrorText const& expected)
-        : ValueError(field, static_cast<double>(value), detail::WholeNumber(value), expected) {}
+        : ValueError(field, static_cast<double>(value), ErrorText(value), expected) {}
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< the expected value
     double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
-    ValueError(ErrorText const& field, double value, detail::WholeNumber whole, ErrorText const& expected);
-    ValueError(std::string field, double value, std::string const& text, std::string expected);
+    ValueError(ErrorText const& field, double value, ErrorText const& text, ErrorText const& expected);
 
     std::string field_, expected_;
     double value_;

@@ -5,14 +5,9 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
-#include <utility>
 
 namespace rowan::inline v0 {
 namespace detail {
-
-ROWAN_FUNCTION ROWAN_RARE std::string WholeNumber::text() const {
-    return is_signed ? std::to_string(value) : std::to_string(static_cast<std::uint64_t>(value));
-}
 
 /// The shortest digits that read back as this number.
 inline std::string digits(double value) {
@@ -52,27 +47,21 @@ ROWAN_FUNCTION ROWAN_RARE void ErrorText::append(std::string& text, Part const& 
 ROWAN_FUNCTION ROWAN_RARE Error::Error(ErrorText const& text) : std::runtime_error(text.text()) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, ErrorText const& reason)
-    : IndexError(field.text(), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
-                 reason.text()) {}
+    : IndexError(field, position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position), reason) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
                                                  ErrorText const& reason)
-    : IndexError(field.text(), position, value, value, ErrorText({"= ", value, " ", reason.text()}).text()) {}
-
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position,
-                                                 detail::WholeNumber value, detail::WholeNumber bound)
-    : IndexError(field.text(), position, value.value, bound.value,
-                 ErrorText({"= ", value.text(), " is not in [0, ", bound.text(), ")"}).text()) {}
+    : IndexError(field, position, value, value, {"= ", value, " ", reason.text()}) {}
 
 ROWAN_FUNCTION ROWAN_RARE IndexError IndexError::moved_to(ErrorText const& field, std::size_t position) const {
-    return IndexError(field.text(), position, value_, bound_, reason_);
+    return IndexError(field, position, value_, bound_, reason_);
 }
 
-ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
-                                                 std::int64_t bound, std::string reason)
-    : Error(position == no_position ? ErrorText({field, " ", reason})
-                                    : ErrorText({field, "[", position, "] ", reason})),
-      field_(std::move(field)), reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+ROWAN_FUNCTION ROWAN_RARE IndexError::IndexError(ErrorText const& field, std::size_t position, std::int64_t value,
+                                                 std::int64_t bound, ErrorText const& reason)
+    : Error(position == no_position ? ErrorText({field.text(), " ", reason.text()})
+                                    : ErrorText({field.text(), "[", position, "] ", reason.text()})),
+      field_(field.text()), reason_(reason.text()), position_(position), value_(value), bound_(bound) {}
 
 ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorText const& actual,
                                                  ErrorText const& expected)
@@ -80,16 +69,12 @@ ROWAN_FUNCTION ROWAN_RARE ShapeError::ShapeError(ErrorText const& field, ErrorTe
       actual_(actual.text()), expected_(expected.text()) {}
 
 ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& expected)
-    : ValueError(field.text(), value, detail::digits(value), expected.text()) {}
+    : ValueError(field, value, detail::digits(value), expected) {}
 
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, detail::WholeNumber whole,
+ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(ErrorText const& field, double value, ErrorText const& text,
                                                  ErrorText const& expected)
-    : ValueError(field.text(), value, whole.text(), expected.text()) {}
-
-ROWAN_FUNCTION ROWAN_RARE ValueError::ValueError(std::string field, double value, std::string const& text,
-                                                 std::string expected)
-    : Error({field, " is ", text, ", expected ", expected}), field_(std::move(field)), expected_(std::move(expected)),
-      value_(value) {}
+    : Error({field.text(), " is ", text.text(), ", expected ", expected.text()}), field_(field.text()),
+      expected_(expected.text()), value_(value) {}
 
 ROWAN_FUNCTION ROWAN_RARE LodError::LodError(std::size_t level, std::size_t position, std::int64_t value,
                                              ErrorText const& reason)
