@@ -23275,23 +23275,10 @@ inline void check_ascending(char const* field, std::span<std::int64_t const> row
 
 namespace rowan::inline v0 {
 
+template <key_type Key>
+class KeyInsertion;
+
 namespace detail {
-
-/// A function that ends a step, which is then done unless it throws.
-class Commit {
-public:
-    Commit() = default;
-    template <class F>
-    explicit Commit(F const& f) : f_(std::addressof(f)), call_([](void const* g) { (*static_cast<F const*>(g))(); }) {}
-
-    void operator()() const {
-        if (call_ != nullptr) call_(f_);
-    }
-
-private:
-    void const* f_ = nullptr;
-    void (*call_)(void const*) = nullptr;
-};
 
 struct KeyIndexAccess;
 
@@ -23353,6 +23340,9 @@ public:
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted);
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. What changes is
+    /// provisional until `commit` of the result.
+    KeyInsertion<Key> begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr);
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
     /// errors   as for a tensor
@@ -23427,12 +23417,49 @@ public:
 
 private:
     friend struct detail::KeyIndexAccess;
+    friend class KeyInsertion<Key>;
 
     struct Rows;
 
     KeyIndexOptions options_;
     std::int64_t step_ = 0;
     std::unique_ptr<Rows> rows_;
+};
+
+/// The rows of a batch of keys, of which new ones are provisional: `commit` keeps them, and counts uses and sightings;
+/// otherwise the destructor makes the index as it was. Meanwhile the index finds the new keys. Of several for one index,
+/// those that are not committed end before those that were made before them.
+///
+///     auto insertion = index.begin_insert(exec, keys);
+///     train(insertion.rows());      // throws: the keys are not there
+///     insertion.commit();
+///
+/// requires   the index is neither moved nor assigned to meanwhile, and no key is erased or evicted
+template <key_type Key>
+class KeyInsertion {
+public:
+    KeyInsertion(KeyInsertion&& other) noexcept;
+    KeyInsertion& operator=(KeyInsertion&& other) noexcept;
+    ~KeyInsertion();
+
+    /// The rows of the keys, as find_or_insert returns them; valid after commit, too.
+    Tensor<std::int64_t> const& rows() const& noexcept { return rows_; }
+    /// Those that are new, in the order of their keys; none after commit.
+    std::span<std::int64_t const> inserted() const noexcept;
+
+    /// Keeps the keys. Does nothing the second time.
+    /// cost     an update of the uses of each key, if they are recorded, on several threads
+    void commit() noexcept;
+
+private:
+    friend class KeyIndex<Key>;
+
+    struct Changes;
+
+    KeyInsertion();
+
+    Tensor<std::int64_t> rows_;
+    std::unique_ptr<Changes> changes_;  // null: committed
 };
 
 namespace detail {
@@ -23444,13 +23471,6 @@ struct KeyIndexAccess {
     /// The uses of a row, which a key has, if the options record them.
     template <class Key>
     static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row);
-
-    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
-    /// when all but what cannot fail is done.
-    /// errors   also those of commit; the index is unchanged
-    template <class Key>
-    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
-                                       std::vector<std::int64_t>& inserted, Commit const& commit);
 
     /// Lowers the capacity to `most` keys.
     template <class Key>
@@ -23614,12 +23634,10 @@ public:
     Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
 
     /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
-    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions. Calls
-    /// commit() at the end.
-    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; those of commit; the map is unchanged
-    template <class Commit>
+    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions.
+    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; the map is unchanged
     void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
-                std::vector<std::int64_t>& inserted, Commit const& commit) {
+                std::vector<std::int64_t>& inserted) {
         std::size_t const before = inserted.size();
         std::int64_t const height = height_;
         try {
@@ -23637,7 +23655,6 @@ public:
                 }
                 done += take;
             }
-            commit();
         } catch (...) {
             undo(height, std::span(inserted).subspan(before));
             inserted.resize(before);
@@ -23646,7 +23663,7 @@ public:
         keys_.resize(static_cast<std::size_t>(height_));
     }
 
-    /// Undoes insert: removes the keys that got these rows since the height was `height`.
+    /// Undoes the last insert that was not undone: removes the keys that got these rows since the height was `height`.
     void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
         for (std::int64_t const row : inserted) {
             free_slot(row);
@@ -23874,48 +23891,60 @@ public:
     std::size_t size() const noexcept { return map_.size(); }
     std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
 
-    /// Counts a sighting of each key at `positions`, or times[p] of key p, and calls insert(admitted) with the positions
-    /// of those that the options admit now; then they are counted here no more.
-    /// errors   those of insert, and std::bad_alloc; the counts are unchanged
-    template <class Insert>
-    void count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
-               KeyIndexOptions const& options, std::int64_t step, Insert const& insert) {
-        std::int64_t const height = map_.height();
-        std::vector<std::int64_t> added;
-        Buffer<std::int64_t> at(keys.size());  // the position in uses_
-        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added, [] {});
-        Buffer<KeyUses> before;
+    /// What a call of count has changed.
+    struct Counted {
+        std::int64_t height = 0;            // of the keys that were seen before
+        std::vector<std::int64_t> added;    // keys that were not, by number
+        std::vector<std::int64_t> at;       // the keys that were counted, by number
+        std::vector<KeyUses> before;        // their counts before
+        std::vector<std::int64_t> leaving;  // those that the options admit, by number
+        std::vector<std::size_t> admitted;  // their positions
+    };
+
+    /// Counts a sighting of each key at `positions`, or times[p] of key p. Then either `admit` or `undo` is called.
+    /// errors   std::bad_alloc; the counts are unchanged
+    Counted count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
+                  KeyIndexOptions const& options, std::int64_t step) {
+        Counted c;
+        c.height = map_.height();
+        Buffer<std::int64_t> number(keys.size());
+        c.at.reserve(positions.size());
+        c.before.reserve(positions.size());
+        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, number.data(), c.added);
         try {
             uses_.resize(static_cast<std::size_t>(map_.height()));
-            for (std::int64_t const i : added) uses_[static_cast<std::size_t>(i)] = {};
-            before.reserve(positions.size());
-            std::vector<std::int64_t> leaving;
-            Buffer<std::size_t> admitted;
+            for (std::int64_t const i : c.added) uses_[static_cast<std::size_t>(i)] = {};
             for (std::size_t const p : positions) {
-                KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
-                before.push_back(uses);
+                KeyUses& uses = uses_[static_cast<std::size_t>(number[p])];
+                c.at.push_back(number[p]);
+                c.before.push_back(uses);
                 uses.step = step;
                 std::int64_t const n = times == nullptr ? 1 : times[p];
                 for (std::int64_t i = 0; i < n && uses.count >= 0; ++i) {  // -1: it leaves
                     // A file may hold any count.
                     if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                     if (!admits(options, keys[p], uses.count)) continue;
-                    leaving.push_back(at[p]);
+                    c.leaving.push_back(number[p]);
                     uses.count = -1;
                 }
             }
             for (std::size_t const p : positions) {
-                if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
+                if (uses_[static_cast<std::size_t>(number[p])].count < 0) c.admitted.push_back(p);
             }
-            map_.reserve_free(leaving.size());
-            insert(std::span<std::size_t const>(admitted));
-            map_.erase(leaving);
+            map_.reserve_free(c.leaving.size());
         } catch (...) {
-            for (std::size_t i = before.size(); i-- > 0;) uses_[static_cast<std::size_t>(at[positions[i]])] = before[i];
-            map_.undo(height, added);
-            uses_.resize(static_cast<std::size_t>(height));
+            undo(c);
             throw;
         }
+        return c;
+    }
+    /// Forgets the keys that the options admit.
+    void admit(Counted const& c) noexcept { map_.erase(c.leaving); }
+    /// Sets the counts to those before.
+    void undo(Counted const& c) noexcept {
+        for (std::size_t i = c.before.size(); i-- > 0;) uses_[static_cast<std::size_t>(c.at[i])] = c.before[i];
+        map_.undo(c.height, c.added);
+        uses_.resize(static_cast<std::size_t>(c.height));
     }
 
     /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
@@ -23974,6 +24003,7 @@ private:
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -23987,11 +24017,9 @@ struct KeyIndex<Key>::Rows {
     explicit Rows(KeyIndexOptions const& options)
         : map(options.hash_seed, options.default_row), seen(options.hash_seed) {}
 
-    Tensor<std::int64_t> insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
-                                std::int64_t const* times, std::vector<std::int64_t>& inserted,
-                                detail::Commit const& commit);
-    void record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows, std::int64_t const* times,
-                std::span<std::int64_t const> added);
+    void insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times, std::int64_t* to,
+                typename KeyInsertion<Key>::Changes& changes);
+    void record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes);
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, KeyIndexOptions const& options, Leaves const& leaves);
     std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
@@ -24048,23 +24076,48 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
     return rows;
 }
 
+/// What an insertion has changed, and what it will record.
+template <key_type Key>
+struct KeyInsertion<Key>::Changes {
+    typename KeyIndex<Key>::Rows& index;
+    Cpu exec;
+    std::int64_t step, height;  // of the index before
+    bool was_mostly_new;
+    bool record_uses;
+    std::int64_t first_row;  // of a key
+    std::vector<std::int64_t> inserted = {}, times = {};
+    std::optional<typename detail::KeySightings<Key>::Counted> counted = {};
+};
+
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-    return rows_->insert(exec, options_, step_, keys, nullptr, inserted, {});
+    auto insertion = begin_insert(exec, keys);
+    inserted.insert(inserted.end(), insertion.inserted().begin(), insertion.inserted().end());
+    insertion.commit();
+    return std::move(insertion.rows_);
 }
 
 template <key_type Key>
-Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
-                                                 Keys<Key> const& keys, std::int64_t const* times,
-                                                 std::vector<std::int64_t>& inserted, detail::Commit const& commit) {
+KeyInsertion<Key> KeyIndex<Key>::begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times) {
+    Rows::check_lengths(keys);
+    KeyInsertion<Key> insertion;
+    insertion.rows_ = Tensor<std::int64_t>::from_shape(keys.shape());
+    insertion.changes_ = std::make_unique<typename KeyInsertion<Key>::Changes>(
+        *rows_, exec, step_, height(), rows_->mostly_new, options_.record_uses, options_.default_row ? 1 : 0);
+    auto& changes = *insertion.changes_;
+    if (options_.record_uses && times != nullptr) changes.times.assign(times, times + keys.size());
+    rows_->insert(options_, keys, times, insertion.rows_.data(), changes);
+    return insertion;
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times,
+                                 std::int64_t* to, typename KeyInsertion<Key>::Changes& changes) {
     std::size_t const n = keys.size();
-    check_lengths(keys);
-    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
-    std::int64_t* const to = rows.data();
-    std::size_t const before = inserted.size();
+    Cpu const exec = changes.exec;
     auto const add = [&](detail::KeyPositions positions) {
         if (options.record_uses) detail::grow_to(uses, static_cast<std::size_t>(map.height()) + positions.size);
-        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted, commit);
+        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, changes.inserted);
     };
     if (options.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new)) {
         add({n});
@@ -24078,42 +24131,71 @@ Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const
         }
         if (options.sightings == 1) {
             add({missing.size(), missing.data()});
-        } else if (missing.empty()) {
-            add({0});
-        } else {
-            seen.count(exec, keys, times, missing, options, step, [&](std::span<std::size_t const> admitted) {
-                add({admitted.size(), admitted.data()});
-            });
+        } else if (!missing.empty()) {
+            changes.counted = seen.count(exec, keys, times, missing, options, changes.step);
+            add({changes.counted->admitted.size(), changes.counted->admitted.data()});
         }
     }
-    mostly_new = inserted.size() - before > n / 2;
-    if (options.record_uses) record(exec, step, rows, times, std::span(inserted).subspan(before));
+    mostly_new = changes.inserted.size() > n / 2;
     if (options.default_row) {
         for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
     }
-    return rows;
 }
 
 template <key_type Key>
-void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows,
-                                 std::int64_t const* times, std::span<std::int64_t const> added) {
-    uses.resize(static_cast<std::size_t>(map.height()));
-    for (std::int64_t const row : added) uses[static_cast<std::size_t>(row)] = {};
+void KeyIndex<Key>::Rows::record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes) {
+    uses.resize(std::max(uses.size(), static_cast<std::size_t>(map.height())));
+    for (std::int64_t const row : changes.inserted) uses[static_cast<std::size_t>(row)] = {};
     constexpr std::size_t ahead = 16;
     constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
-    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+    detail::KeyIndexAccess::for_keys(changes.exec, rows.size(), [&](std::size_t begin, std::size_t end) {
         std::int64_t const* const row = rows.data();
         for (std::size_t i = begin; i < end; ++i) {
             if (i + ahead < end && row[i + ahead] >= 0)
                 __builtin_prefetch(&uses[static_cast<std::size_t>(row[i + ahead])], 1);
-            if (row[i] < 0) continue;
+            if (row[i] < changes.first_row) continue;
             KeyUses& used = uses[static_cast<std::size_t>(row[i])];
-            std::int64_t const n = times == nullptr ? 1 : times[i];
+            std::int64_t const n = changes.times.empty() ? 1 : changes.times[i];
             if (std::atomic_ref(used.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
                 std::atomic_ref(used.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
-            std::atomic_ref(used.step).store(step, std::memory_order_relaxed);
+            std::atomic_ref(used.step).store(changes.step, std::memory_order_relaxed);
         }
     });
+}
+
+template <key_type Key>
+KeyInsertion<Key>::KeyInsertion() = default;
+template <key_type Key>
+KeyInsertion<Key>::KeyInsertion(KeyInsertion&& other) noexcept = default;
+template <key_type Key>
+KeyInsertion<Key>& KeyInsertion<Key>::operator=(KeyInsertion&& other) noexcept {
+    KeyInsertion moved(std::move(other));
+    std::swap(rows_, moved.rows_);
+    std::swap(changes_, moved.changes_);
+    return *this;
+}
+
+template <key_type Key>
+KeyInsertion<Key>::~KeyInsertion() {
+    if (changes_ == nullptr) return;
+    auto& index = changes_->index;
+    index.map.undo(changes_->height, changes_->inserted);
+    if (changes_->counted) index.seen.undo(*changes_->counted);
+    index.mostly_new = changes_->was_mostly_new;
+}
+
+template <key_type Key>
+std::span<std::int64_t const> KeyInsertion<Key>::inserted() const noexcept {
+    if (changes_ == nullptr) return {};
+    return changes_->inserted;
+}
+
+template <key_type Key>
+void KeyInsertion<Key>::commit() noexcept {
+    if (changes_ == nullptr) return;
+    if (changes_->counted) changes_->index.seen.admit(*changes_->counted);
+    if (changes_->record_uses) changes_->index.record(rows_, *changes_);
+    changes_.reset();
 }
 
 template <key_type Key>
@@ -24287,34 +24369,21 @@ KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row
     return index.rows_->uses[static_cast<std::size_t>(row)];
 }
 
-template <class Key>
-Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys,
-                                            std::int64_t const* times, std::vector<std::int64_t>& inserted,
-                                            Commit const& commit) {
-    return index.rows_->insert(exec, index.options_, index.step_, keys, times, inserted, commit);
-}
-
 ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::int64_t>&, Cpu, Keys<std::int64_t> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::uint64_t> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::uint64_t>&, Cpu, Keys<std::uint64_t> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 ROWAN_TEMPLATE(std::string const& KeyIndexAccess::key(KeyIndex<std::string> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::string> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::string>&, Cpu, Keys<std::string> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 
 }  // namespace detail
 
 ROWAN_TEMPLATE(class KeyIndex<std::int64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::uint64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::string>)
+ROWAN_TEMPLATE(class KeyInsertion<std::int64_t>)
+ROWAN_TEMPLATE(class KeyInsertion<std::uint64_t>)
+ROWAN_TEMPLATE(class KeyInsertion<std::string>)
 
 }  // namespace rowan::inline v0
 
@@ -25668,6 +25737,11 @@ public:
         view(height);
     }
 
+    /// Removes the last rows. Does nothing if there are not so many.
+    void shrink(std::int64_t height) noexcept {
+        if (height >= 0 && height < this->height()) view(height);
+    }
+
     /// Copies the rows of a tensor here, and adds rows if it has more.
     /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
     /// cost     one read and one write of the rows
@@ -25768,7 +25842,11 @@ public:
     /// shapes   keys of any shape -> the same
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr, {}); }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        auto insertion = begin_insert(exec, keys);
+        insertion.commit();
+        return insertion.rows().share();
+    }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
@@ -25777,6 +25855,28 @@ public:
     template <detail::sequences_of_keys<Key> Sequences>
     Sequences find_or_insert(Sequences const& keys) {
         return {find_or_insert(keys.value()), keys.lod()};
+    }
+
+    class Insertion;
+
+    /// The rows of keys, where new keys and their rows are provisional until `commit` of the result, as for
+    /// KeyIndex::begin_insert. Otherwise the table has its height, keys, uses and sightings again; free rows may have
+    /// other values.
+    /// errors   as find_or_insert
+    /// cost     as find_or_insert
+    Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
+        thread_count(exec);  // throws before anything changes
+        auto const more = static_cast<std::int64_t>(keys.size());
+        reserve(height() + std::min(more, most_rows_ - height()));
+        Insertion insertion(*this, index_.begin_insert(exec, keys, times));
+        grow(index_.height());
+        auto const inserted = insertion.inserted();
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
+        return insertion;
     }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
@@ -25820,6 +25920,7 @@ private:
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
         virtual void grow(std::int64_t height) = 0;
+        virtual void shrink(std::int64_t height) noexcept = 0;
         virtual void reset(std::int64_t row) = 0;
     };
     template <class S>
@@ -25828,6 +25929,7 @@ private:
             : rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
         void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
+        void shrink(std::int64_t height) noexcept override { rows.shrink(height); }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
@@ -25858,23 +25960,6 @@ private:
         std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
-    // As KeyIndexAccess::insert.
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
-                                detail::Commit const& commit) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        reserve(height() + std::min(more, most_rows_ - height()));
-        std::vector<std::int64_t> inserted;
-        auto rows = detail::KeyIndexAccess::insert(index_, exec, keys, times, inserted, commit);
-        grow(index_.height());
-        std::size_t const width = options_.width + states_.size() + 1;
-        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
-                              [&](std::size_t begin, std::size_t end) {
-                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
-                              });
-        return rows;
-    }
-
     void reserve(std::int64_t height) {
         value_.reserve(height);
         for (auto const& state : states_) state->reserve(height);
@@ -25897,6 +25982,11 @@ private:
         for (auto const& state : states_) state->grow(height);
     }
 
+    void shrink(std::int64_t height) noexcept {
+        value_.shrink(height);
+        for (auto const& state : states_) state->shrink(height);
+    }
+
     void reset(std::int64_t row) {
         draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
         for (auto const& state : states_) state->reset(row);
@@ -25917,16 +26007,35 @@ private:
     KeyIndex<Key> index_;
 };
 
+/// The rows of a batch of keys, of which new ones are provisional: see KeyInsertion.
+template <class T, key_type Key>
+class KeyedTable<T, Key>::Insertion {
+public:
+    Insertion(Insertion&& other) noexcept = default;
+    Insertion& operator=(Insertion&& other) = delete;
+    ~Insertion() {
+        if (table_ == nullptr || !keys_) return;
+        keys_.reset();
+        table_->shrink(table_->index_.height());
+    }
+
+    Tensor<std::int64_t> const& rows() const& noexcept { return keys_->rows(); }           ///< the rows of the keys
+    std::span<std::int64_t const> inserted() const noexcept { return keys_->inserted(); }  ///< those that are new
+    void commit() noexcept { keys_->commit(); }                                            ///< keeps them
+
+private:
+    friend class KeyedTable;
+
+    Insertion(KeyedTable& table, KeyInsertion<Key>&& keys) : table_(&table), keys_(std::move(keys)) {}
+
+    KeyedTable* table_;
+    std::optional<KeyInsertion<Key>> keys_;
+};
+
 namespace detail {
 
 /// The steps of KeyedTable's functions, for tables on several ranks.
 struct KeyedTableAccess {
-    /// As KeyIndexAccess::insert.
-    template <class T, class Key, class F>
-    static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
-                                       std::int64_t const* times, F const& commit) {
-        return table.insert(exec, keys, times, Commit(commit));
-    }
     /// Makes memory ready for so many rows.
     /// errors   those of GrowingTensor::reserve
     template <class T, class Key>
@@ -26051,17 +26160,13 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
-        Tensor<std::int64_t> rows;
-        bool told = false, agreed = false;
-        auto const commit = [&] {  // throws on all ranks or on none
-            told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});
-            agreed = true;
-        };
+        std::optional<typename KeyedTable<T, Key>::Insertion> insertion;
+        bool told = false;
         try {
-            rows = detail::KeyedTableAccess::insert(*local_, exec, fetch.asked(), fetch.times(), commit);
+            insertion.emplace(local_->begin_insert(exec, fetch.asked(), fetch.times()));
+            told = true;
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
         } catch (...) {
-            if (agreed) detail::after_agreement(shards_.group(), [] { throw; });  // other ranks go on
             if (!told) {
                 detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
                               [](detail::Notice&) {
@@ -26074,7 +26179,9 @@ public:
             }
             throw;
         }
-        return detail::after_agreement(shards_.group(), [&] { return fetch.answer(exec, shards_.group(), rows); });
+        insertion->commit();
+        return detail::after_agreement(shards_.group(),
+                                       [&] { return fetch.answer(exec, shards_.group(), insertion->rows()); });
     }
 
     /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,27 @@ TEST_CASE("out of memory: an index of few keys does not change", "[exceptions][k
 TEST_CASE("out of memory: an index into which threads insert does not change", "[exceptions][key_index]") {
     check<std::int64_t>({.sightings = 1}, 16'000);  // threads insert 2^14 keys or more: those of `more` that there is room for
     check<std::int64_t>({.sightings = 2}, 9'000);
+}
+
+TEST_CASE("out of memory: insertions end without memory", "[exceptions][key_index]") {
+    constexpr std::size_t n = 20'000;
+    rowan::limit_kept_memory(0);
+    for (std::int64_t const sightings : {1, 2}) {
+        for (bool const commit : {true, false}) {
+            KeyIndex<std::string> index({.sightings = sightings, .record_uses = true});
+            index.find_or_insert(keys_from<std::string>(0, sightings == 1 ? 1 : 2 * n));
+            std::optional one(index.begin_insert(Cpu{2}, keys_from<std::string>(0, n))), two(index.begin_insert(Cpu{2}, keys_from<std::string>(n, n)));
+            test::fail_allocation(1, true);
+            if (commit) {
+                one->commit();  // alone in a process, this calls the first threads
+                two->commit();
+            } else {
+                one.reset();
+            }
+            test::fail_allocation(0);
+            CHECK(index.size() == (commit ? 2 * n : sightings == 1 ? 1 : 0));
+        }
+    }
 }
 
 TEST_CASE("out of memory: gather by keys writes nothing", "[exceptions][key_index]") {

@@ -116,11 +116,13 @@ TEST_CASE("out of memory: a keyed table is unchanged where several threads inser
     survives<std::int64_t>({}, [](auto& table) { table.find_or_insert(Cpu{.threads = 2}, keys<std::int64_t>(20, 40'000)); });
 }
 
-TEST_CASE("out of memory: a growing tensor grows as far as memory was reserved", "[exceptions]") {
+TEST_CASE("out of memory: a growing tensor grows and shrinks as far as memory was reserved", "[exceptions]") {
     rowan::GrowingTensor<float> growing({4});
     growing.reserve(100'000);
     test::fail_allocation(1, true);
     for (std::int64_t height = 1; height <= 100'000; height *= 10) growing.grow(height);
+    growing.shrink(10);
+    growing.grow(100'000);
     test::fail_allocation(0);
     growing.tensor()(99'999, 3) = 2;
     CHECK(growing.tensor()(99'999, 3) == 2);

@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -133,17 +134,13 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
-        Tensor<std::int64_t> rows;
-        bool told = false, agreed = false;
-        auto const commit = [&] {  // throws on all ranks or on none
-            told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});
-            agreed = true;
-        };
+        std::optional<typename KeyedTable<T, Key>::Insertion> insertion;
+        bool told = false;
         try {
-            rows = detail::KeyedTableAccess::insert(*local_, exec, fetch.asked(), fetch.times(), commit);
+            insertion.emplace(local_->begin_insert(exec, fetch.asked(), fetch.times()));
+            told = true;
+            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
         } catch (...) {
-            if (agreed) detail::after_agreement(shards_.group(), [] { throw; });  // other ranks go on
             if (!told) {
                 detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
                               [](detail::Notice&) {
@@ -156,7 +153,9 @@ public:
             }
             throw;
         }
-        return detail::after_agreement(shards_.group(), [&] { return fetch.answer(exec, shards_.group(), rows); });
+        insertion->commit();
+        return detail::after_agreement(shards_.group(),
+                                       [&] { return fetch.answer(exec, shards_.group(), insertion->rows()); });
     }
 
     /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked

@@ -81,6 +81,11 @@ public:
         view(height);
     }
 
+    /// Removes the rows from `height` on, if there are any. Aliases keep them.
+    void shrink(std::int64_t height) noexcept {
+        if (height >= 0 && height < this->height()) view(height);
+    }
+
     /// Copies the rows of a tensor here, and adds rows if it has more.
     /// errors   ShapeError if it has another row shape, or fewer rows; otherwise as reserve; nothing has changed
     /// cost     one read and one write of the rows

@@ -11,27 +11,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace rowan::inline v0 {
 
+template <key_type Key>
+class KeyInsertion;
+
 namespace detail {
-
-/// A function that ends a step, which is then done unless it throws.
-class Commit {
-public:
-    Commit() = default;
-    template <class F>
-    explicit Commit(F const& f) : f_(std::addressof(f)), call_([](void const* g) { (*static_cast<F const*>(g))(); }) {}
-
-    void operator()() const {
-        if (call_ != nullptr) call_(f_);
-    }
-
-private:
-    void const* f_ = nullptr;
-    void (*call_)(void const*) = nullptr;
-};
 
 struct KeyIndexAccess;
 
@@ -93,6 +81,11 @@ public:
     /// errors   as without `inserted`; then it is unchanged, too
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted);
+    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. What changes is
+    /// provisional until `commit` of the result: see KeyInsertion.
+    /// errors   as find_or_insert
+    /// cost     as find_or_insert
+    KeyInsertion<Key> begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr);
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
     /// errors   as for a tensor
@@ -167,12 +160,54 @@ public:
 
 private:
     friend struct detail::KeyIndexAccess;
+    friend class KeyInsertion<Key>;
 
     struct Rows;
+
+    void check_settled(char const* function) const;
 
     KeyIndexOptions options_;
     std::int64_t step_ = 0;
     std::unique_ptr<Rows> rows_;
+};
+
+/// The rows of a batch of keys, of which new ones are provisional: `commit` keeps them, and counts uses and sightings;
+/// otherwise the destructor withdraws them, and the index is as it was. Meanwhile the index finds the new keys.
+///
+///     auto insertion = index.begin_insert(exec, keys);
+///     train(insertion.rows());      // throws: the keys are not there
+///     insertion.commit();
+///
+/// An index may have several that are open. The oldest is committed first, and one that is withdrawn withdraws those that
+/// are younger. Until none is open, find_or_insert, erase, evict_*, assign, contents and copies of the index are refused
+/// with an Error. An index that is destroyed, or that another moves to, withdraws all.
+template <key_type Key>
+class KeyInsertion {
+public:
+    KeyInsertion(KeyInsertion&& other) noexcept;
+    KeyInsertion& operator=(KeyInsertion&& other) = delete;
+    ~KeyInsertion();
+
+    /// The rows of the keys, as find_or_insert returns them; valid after commit, too.
+    Tensor<std::int64_t> const& rows() const& noexcept { return rows_; }
+    /// Those that are new, in the order of their keys; none if it is not open.
+    std::span<std::int64_t const> inserted() const noexcept;
+    bool open() const noexcept;  ///< whether it is neither committed nor withdrawn
+
+    /// Keeps the keys. Does nothing the second time.
+    /// errors   Error if it is withdrawn, or an older one is open; nothing has changed
+    /// cost     an update of the uses of each key, if they are recorded, on several threads; no allocation
+    void commit();
+
+private:
+    friend class KeyIndex<Key>;
+
+    struct Changes;
+
+    KeyInsertion();
+
+    Tensor<std::int64_t> rows_;
+    std::unique_ptr<Changes> changes_;  // null: committed
 };
 
 namespace detail {
@@ -185,12 +220,11 @@ struct KeyIndexAccess {
     template <class Key>
     static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row);
 
-    /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. Calls commit()
-    /// when all but what cannot fail is done.
-    /// errors   also those of commit; the index is unchanged
+    /// errors   Error if an insertion is open
     template <class Key>
-    static Tensor<std::int64_t> insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
-                                       std::vector<std::int64_t>& inserted, Commit const& commit);
+    static void check_settled(KeyIndex<Key> const& index, char const* function) {
+        index.check_settled(function);
+    }
 
     /// Lowers the capacity to `most` keys.
     template <class Key>

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,14 +25,21 @@ namespace rowan::inline v0 {
 /// What keys have.
 template <key_type Key>
 struct KeyIndex<Key>::Rows {
+    using Changes = typename KeyInsertion<Key>::Changes;
+    using Counted = std::optional<typename detail::KeySightings<Key>::Counted>;
+
     explicit Rows(KeyIndexOptions const& options)
         : map(options.hash_seed, options.default_row), seen(options.hash_seed) {}
+    Rows(Rows const&) = default;
+    ~Rows() {
+        if (!open.empty()) withdraw(*open.front());
+    }
 
-    Tensor<std::int64_t> insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
-                                std::int64_t const* times, std::vector<std::int64_t>& inserted,
-                                detail::Commit const& commit);
-    void record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows, std::int64_t const* times,
-                std::span<std::int64_t const> added);
+    Counted insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                   std::int64_t const* times, std::int64_t* to, std::vector<std::int64_t>& inserted);
+    void record(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Tensor<std::int64_t> const& rows,
+                std::int64_t const* times, Counted const& counted) noexcept;
+    void withdraw(Changes const& oldest) noexcept;
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, KeyIndexOptions const& options, Leaves const& leaves);
     std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
@@ -43,6 +51,7 @@ struct KeyIndex<Key>::Rows {
     detail::KeySightings<Key> seen;  // keys that have no row yet
     detail::Buffer<KeyUses> uses;    // by row
     bool mostly_new = false;         // most keys of the last batch were: the next one's are not searched for first
+    std::vector<Changes*> open;      // what insertions have changed, the oldest first
 };
 
 template <key_type Key>
@@ -55,7 +64,8 @@ KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options) : options_(options), row
 
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndex const& other)
-    : options_(other.options_), step_(other.step_), rows_(std::make_unique<Rows>(*other.rows_)) {}
+    : options_(other.options_), step_(other.step_),
+      rows_((other.check_settled("copy"), std::make_unique<Rows>(*other.rows_))) {}
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndex&& other) noexcept = default;
 template <key_type Key>
@@ -88,25 +98,63 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
     return rows;
 }
 
+/// What an insertion has changed, and what it will record.
+template <key_type Key>
+struct KeyInsertion<Key>::Changes {
+    Changes(KeyIndex<Key> const& of, Cpu exec, Keys<Key> const& keys, std::int64_t const* n)
+        : index(of.rows_.get()), options(of.options_), threads(detail::KeyIndexAccess::threads(exec, keys.size())),
+          step(of.step_), height(of.height()), was_mostly_new(index->mostly_new) {
+        if (options.record_uses && n != nullptr) times.assign(n, n + keys.size());
+        index->open.push_back(this);
+    }
+    Changes(Changes&&) = delete;
+    ~Changes() {
+        if (index != nullptr) index->withdraw(*this);
+    }
+
+    typename KeyIndex<Key>::Rows* index;  // null: it is withdrawn
+    KeyIndexOptions options;
+    int threads;                // for its keys
+    std::int64_t step, height;  // of the index before
+    bool was_mostly_new;
+    std::vector<std::int64_t> inserted, times;
+    typename KeyIndex<Key>::Rows::Counted counted;
+};
+
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-    return rows_->insert(exec, options_, step_, keys, nullptr, inserted, {});
+    check_settled("find_or_insert");
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    auto const counted = rows_->insert(exec, options_, step_, keys, nullptr, rows.data(), inserted);
+    rows_->record(exec, options_, step_, rows, nullptr, counted);
+    return rows;
 }
 
 template <key_type Key>
-Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
-                                                 Keys<Key> const& keys, std::int64_t const* times,
-                                                 std::vector<std::int64_t>& inserted, detail::Commit const& commit) {
-    std::size_t const n = keys.size();
+KeyInsertion<Key> KeyIndex<Key>::begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times) {
+    KeyInsertion<Key> insertion;
+    insertion.rows_ = Tensor<std::int64_t>::from_shape(keys.shape());
+    insertion.changes_ = std::make_unique<typename KeyInsertion<Key>::Changes>(*this, exec, keys, times);
+    auto& c = *insertion.changes_;
+    c.counted = rows_->insert(exec, options_, step_, keys, times, insertion.rows_.data(), c.inserted);
+    return insertion;
+}
+
+/// Gives keys rows, and appends the new ones. Then either `record` or `withdraw` follows, and needs no memory.
+template <key_type Key>
+auto KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                                 std::int64_t const* times, std::int64_t* to, std::vector<std::int64_t>& inserted)
+    -> Counted {
     check_lengths(keys);
-    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
-    std::int64_t* const to = rows.data();
-    std::size_t const before = inserted.size();
+    std::size_t const n = keys.size(), before = inserted.size();
+    int const threads = detail::KeyIndexAccess::threads(exec, n);
+    if (threads > 1) detail::prepare_helpers();
+    Counted counted;
     auto const add = [&](detail::KeyPositions positions) {
         if (options.record_uses) detail::grow_to(uses, static_cast<std::size_t>(map.height()) + positions.size);
-        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted, commit);
+        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted);
     };
-    if (options.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new)) {
+    if (options.sightings == 1 && (threads == 1 || mostly_new)) {
         add({n});
     } else {
         detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
@@ -118,27 +166,33 @@ Tensor<std::int64_t> KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const
         }
         if (options.sightings == 1) {
             add({missing.size(), missing.data()});
-        } else if (missing.empty()) {
-            add({0});
-        } else {
-            seen.count(exec, keys, times, missing, options, step, [&](std::span<std::size_t const> admitted) {
-                add({admitted.size(), admitted.data()});
-            });
+        } else if (!missing.empty()) {
+            counted = seen.count(exec, keys, times, missing, options, step);
+            try {
+                add({counted->admitted.size(), counted->admitted.data()});
+            } catch (...) {
+                seen.undo(*counted);
+                throw;
+            }
         }
     }
     mostly_new = inserted.size() - before > n / 2;
-    if (options.record_uses) record(exec, step, rows, times, std::span(inserted).subspan(before));
+    if (options.record_uses) {
+        uses.resize(std::max(uses.size(), static_cast<std::size_t>(map.height())));
+        for (std::int64_t const row : std::span(inserted).subspan(before)) uses[static_cast<std::size_t>(row)] = {};
+    }
     if (options.default_row) {
         for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
     }
-    return rows;
+    return counted;
 }
 
 template <key_type Key>
-void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_t> const& rows,
-                                 std::int64_t const* times, std::span<std::int64_t const> added) {
-    uses.resize(static_cast<std::size_t>(map.height()));
-    for (std::int64_t const row : added) uses[static_cast<std::size_t>(row)] = {};
+void KeyIndex<Key>::Rows::record(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
+                                 Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                                 Counted const& counted) noexcept {
+    if (counted) seen.admit(*counted);
+    if (!options.record_uses) return;
     constexpr std::size_t ahead = 16;
     constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
     detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
@@ -146,7 +200,7 @@ void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_
         for (std::size_t i = begin; i < end; ++i) {
             if (i + ahead < end && row[i + ahead] >= 0)
                 __builtin_prefetch(&uses[static_cast<std::size_t>(row[i + ahead])], 1);
-            if (row[i] < 0) continue;
+            if (row[i] < options.default_row) continue;
             KeyUses& used = uses[static_cast<std::size_t>(row[i])];
             std::int64_t const n = times == nullptr ? 1 : times[i];
             if (std::atomic_ref(used.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
@@ -154,6 +208,54 @@ void KeyIndex<Key>::Rows::record(Cpu exec, std::int64_t step, Tensor<std::int64_
             std::atomic_ref(used.step).store(step, std::memory_order_relaxed);
         }
     });
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::withdraw(Changes const& oldest) noexcept {
+    while (oldest.index != nullptr) {
+        Changes& changes = *open.back();
+        map.undo(changes.height, changes.inserted);
+        if (changes.counted) seen.undo(*changes.counted);
+        mostly_new = changes.was_mostly_new;
+        open.pop_back();
+        changes.index = nullptr;
+    }
+}
+
+template <key_type Key>
+KeyInsertion<Key>::KeyInsertion() = default;
+template <key_type Key>
+KeyInsertion<Key>::KeyInsertion(KeyInsertion&& other) noexcept = default;
+template <key_type Key>
+KeyInsertion<Key>::~KeyInsertion() = default;
+
+template <key_type Key>
+bool KeyInsertion<Key>::open() const noexcept {
+    return changes_ != nullptr && changes_->index != nullptr;
+}
+
+template <key_type Key>
+std::span<std::int64_t const> KeyInsertion<Key>::inserted() const noexcept {
+    if (!open()) return {};
+    return changes_->inserted;
+}
+
+template <key_type Key>
+void KeyInsertion<Key>::commit() {
+    if (changes_ == nullptr) return;
+    if (!open()) throw Error("commit: the insertion is withdrawn");
+    auto& c = *changes_;
+    auto& open = c.index->open;
+    if (open.front() != &c) throw Error("commit: an older insertion is open");
+    c.index->record(Cpu{c.threads}, c.options, c.step, rows_, c.times.empty() ? nullptr : c.times.data(), c.counted);
+    open.erase(open.begin());
+    c.index = nullptr;
+    changes_.reset();
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_settled(char const* function) const {
+    if (!rows_->open.empty()) throw Error({function, ": an insertion into the index is open"});
 }
 
 template <key_type Key>
@@ -189,6 +291,7 @@ KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    check_settled("evict_unused");
     auto const leaving = rows_->seen.unused(since);
     auto rows = rows_->evict("evict_unused", options_, [=](KeyUses const& uses) { return uses.step < since; });
     rows_->seen.remove(leaving);
@@ -197,6 +300,7 @@ std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    check_settled("evict_rare");
     return rows_->evict("evict_rare", options_, [=](KeyUses const& uses) { return uses.count < count; });
 }
 
@@ -214,6 +318,7 @@ std::vector<std::int64_t> KeyIndex<Key>::Rows::evict(char const* function, KeyIn
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    check_settled("erase");
     std::vector<std::int64_t> rows;
     rows_->map.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
         if (row >= 0) rows.push_back(row);
@@ -243,6 +348,7 @@ KeyIndexStatistics KeyIndex<Key>::statistics() const {
 
 template <key_type Key>
 KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    check_settled("contents");
     KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
     c.keys = rows_->keys_of(c.rows);
     if (options_.record_uses) {
@@ -254,6 +360,7 @@ KeyIndexContents<Key> KeyIndex<Key>::contents() const {
 
 template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    check_settled("assign");
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
         if (size != want) throw ShapeError(field, size, want);
@@ -327,34 +434,21 @@ KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row
     return index.rows_->uses[static_cast<std::size_t>(row)];
 }
 
-template <class Key>
-Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<Key>& index, Cpu exec, Keys<Key> const& keys,
-                                            std::int64_t const* times, std::vector<std::int64_t>& inserted,
-                                            Commit const& commit) {
-    return index.rows_->insert(exec, index.options_, index.step_, keys, times, inserted, commit);
-}
-
 ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::int64_t>&, Cpu, Keys<std::int64_t> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::uint64_t> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::uint64_t>&, Cpu, Keys<std::uint64_t> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 ROWAN_TEMPLATE(std::string const& KeyIndexAccess::key(KeyIndex<std::string> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::string> const&, std::int64_t))
-ROWAN_TEMPLATE(Tensor<std::int64_t> KeyIndexAccess::insert(KeyIndex<std::string>&, Cpu, Keys<std::string> const&,
-                                                           std::int64_t const*, std::vector<std::int64_t>&,
-                                                           Commit const&))
 
 }  // namespace detail
 
 ROWAN_TEMPLATE(class KeyIndex<std::int64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::uint64_t>)
 ROWAN_TEMPLATE(class KeyIndex<std::string>)
+ROWAN_TEMPLATE(class KeyInsertion<std::int64_t>)
+ROWAN_TEMPLATE(class KeyInsertion<std::uint64_t>)
+ROWAN_TEMPLATE(class KeyInsertion<std::string>)
 
 }  // namespace rowan::inline v0
 

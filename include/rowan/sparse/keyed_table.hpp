@@ -87,7 +87,13 @@ public:
     /// shapes   keys of any shape -> the same
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
-    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) { return insert(exec, keys, nullptr, {}); }
+    Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
+        make_room(exec, keys.size());
+        std::vector<std::int64_t> inserted;
+        auto rows = index_.find_or_insert(exec, keys, inserted);
+        add(exec, inserted);
+        return rows;
+    }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels; new keys get rows.
@@ -96,6 +102,20 @@ public:
     template <detail::sequences_of_keys<Key> Sequences>
     Sequences find_or_insert(Sequences const& keys) {
         return {find_or_insert(keys.value()), keys.lod()};
+    }
+
+    class Insertion;
+
+    /// The rows of keys, where new keys and their rows are provisional until `commit` of the result: see KeyInsertion.
+    /// Otherwise table and states have their heights again, but for states that you have grown meanwhile, and the table
+    /// its keys, uses and sightings; free rows may have other values.
+    /// errors   as find_or_insert
+    /// cost     as find_or_insert
+    Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
+        make_room(exec, keys.size());
+        Insertion insertion(*this, height(), index_.begin_insert(exec, keys, times));
+        add(exec, insertion.inserted());
+        return insertion;
     }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
@@ -114,6 +134,7 @@ public:
     ///          GrowingTensor::grow; nothing has changed
     /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+        detail::KeyIndexAccess::check_settled(index_, "assign");
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
         if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
@@ -139,6 +160,7 @@ private:
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
         virtual void grow(std::int64_t height) = 0;
+        virtual void shrink(std::int64_t height) noexcept = 0;
         virtual void reset(std::int64_t row) = 0;
     };
     template <class S>
@@ -146,13 +168,20 @@ private:
         StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
             : rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
+        void grow(std::int64_t height) override {
+            if (rows.height() != given) own = rows.height();
+            rows.grow(given = std::max(height, rows.height()));
+        }
+        void shrink(std::int64_t height) noexcept override {
+            if (rows.height() == given) rows.shrink(given = std::max(height, own));
+        }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
 
         GrowingTensor<S> rows;
         S first;
+        std::int64_t given = 0, own = 0;  // the height from the table, and the last one that it did not give
     };
 
     static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
@@ -177,21 +206,18 @@ private:
         std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
-    // As KeyIndexAccess::insert.
-    Tensor<std::int64_t> insert(Cpu exec, Keys<Key> const& keys, std::int64_t const* times,
-                                detail::Commit const& commit) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        reserve(height() + std::min(more, most_rows_ - height()));
-        std::vector<std::int64_t> inserted;
-        auto rows = detail::KeyIndexAccess::insert(index_, exec, keys, times, inserted, commit);
+    // What may fail before `add` gives the rows that the index has added their first values.
+    void make_room(Cpu exec, std::size_t keys) {
+        if (thread_count(exec) > 1) detail::prepare_helpers();
+        reserve(height() + std::min(static_cast<std::int64_t>(keys), most_rows_ - height()));
+    }
+    void add(Cpu exec, std::span<std::int64_t const> inserted) {
         grow(index_.height());
         std::size_t const width = options_.width + states_.size() + 1;
         detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
                               [&](std::size_t begin, std::size_t end) {
                                   for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
                               });
-        return rows;
     }
 
     void reserve(std::int64_t height) {
@@ -216,6 +242,11 @@ private:
         for (auto const& state : states_) state->grow(height);
     }
 
+    void shrink(std::int64_t height) noexcept {
+        value_.shrink(height);
+        for (auto const& state : states_) state->shrink(height);
+    }
+
     void reset(std::int64_t row) {
         draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
         for (auto const& state : states_) state->reset(row);
@@ -236,16 +267,35 @@ private:
     KeyIndex<Key> index_;
 };
 
+/// The rows of a batch of keys, of which new ones are provisional: see KeyInsertion.
+template <class T, key_type Key>
+class KeyedTable<T, Key>::Insertion {
+public:
+    Insertion(Insertion&& other) noexcept = default;
+    Insertion& operator=(Insertion&& other) = delete;
+    ~Insertion() {
+        if (keys_.open()) table_->shrink(height_);
+    }
+
+    Tensor<std::int64_t> const& rows() const& noexcept { return keys_.rows(); }           ///< the rows of the keys
+    std::span<std::int64_t const> inserted() const noexcept { return keys_.inserted(); }  ///< those that are new
+    void commit() { keys_.commit(); }                                                     ///< keeps them
+
+private:
+    friend class KeyedTable;
+
+    Insertion(KeyedTable& table, std::int64_t height, KeyInsertion<Key>&& keys)
+        : table_(&table), height_(height), keys_(std::move(keys)) {}
+
+    KeyedTable* table_;
+    std::int64_t height_;  // of the table before
+    KeyInsertion<Key> keys_;
+};
+
 namespace detail {
 
 /// The steps of KeyedTable's functions, for tables on several ranks.
 struct KeyedTableAccess {
-    /// As KeyIndexAccess::insert.
-    template <class T, class Key, class F>
-    static Tensor<std::int64_t> insert(KeyedTable<T, Key>& table, Cpu exec, Keys<Key> const& keys,
-                                       std::int64_t const* times, F const& commit) {
-        return table.insert(exec, keys, times, Commit(commit));
-    }
     /// Makes memory ready for so many rows.
     /// errors   those of GrowingTensor::reserve
     template <class T, class Key>

@@ -48,12 +48,10 @@ public:
     Key const& key(std::int64_t row) const { return keys_[static_cast<std::size_t>(row)]; }
 
     /// Gives each of the keys at `positions` a row if it has none, so that there are at most `capacity` keys. Sets
-    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions. Calls
-    /// commit() at the end.
-    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; those of commit; the map is unchanged
-    template <class Commit>
+    /// to[p] to the row of key p, and appends the new rows to `inserted`, in the order of their first positions.
+    /// errors   IndexError for the first key beyond the capacity; std::bad_alloc; the map is unchanged
     void insert(Cpu exec, Keys<Key> const& keys, KeyPositions positions, std::size_t capacity, std::int64_t* to,
-                std::vector<std::int64_t>& inserted, Commit const& commit) {
+                std::vector<std::int64_t>& inserted) {
         std::size_t const before = inserted.size();
         std::int64_t const height = height_;
         try {
@@ -63,15 +61,14 @@ public:
                 std::size_t const more = std::min(take, capacity - size());  // at most so many are new
                 int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
                 keys_.resize(static_cast<std::size_t>(height_) + more);
-                grow_to(inserted, inserted.size() + more);
                 if (threads > 1 && !std::same_as<Key, std::string>) {
+                    grow_to(inserted, inserted.size() + more);
                     insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
                 } else {
                     insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
                 }
                 done += take;
             }
-            commit();
         } catch (...) {
             undo(height, std::span(inserted).subspan(before));
             inserted.resize(before);
@@ -80,7 +77,7 @@ public:
         keys_.resize(static_cast<std::size_t>(height_));
     }
 
-    /// Undoes insert: removes the keys that got these rows since the height was `height`.
+    /// Undoes the last insert that was not undone: removes the keys that got these rows since the height was `height`.
     void undo(std::int64_t height, std::span<std::int64_t const> inserted) noexcept {
         for (std::int64_t const row : inserted) {
             free_slot(row);
@@ -226,6 +223,7 @@ private:
             if (slots_[i].row == 0) {
                 if (size() == capacity)
                     throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
+                if (inserted.size() == inserted.capacity()) grow_to(inserted, inserted.size() + positions.size);
                 std::int64_t const row = free_.empty() ? height_ : free_.front();
                 keys_[static_cast<std::size_t>(row)] = key;
                 slots_[i] = {hash, next_row() + 1};

@@ -25,48 +25,65 @@ public:
     std::size_t size() const noexcept { return map_.size(); }
     std::size_t bytes() const noexcept { return map_.bytes() + uses_.capacity() * sizeof(KeyUses); }
 
-    /// Counts a sighting of each key at `positions`, or times[p] of key p, and calls insert(admitted) with the positions
-    /// of those that the options admit now; then they are counted here no more.
-    /// errors   those of insert, and std::bad_alloc; the counts are unchanged
-    template <class Insert>
-    void count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
-               KeyIndexOptions const& options, std::int64_t step, Insert const& insert) {
-        std::int64_t const height = map_.height();
-        std::vector<std::int64_t> added;
-        Buffer<std::int64_t> at(keys.size());  // the position in uses_
-        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, at.data(), added, [] {});
-        Buffer<KeyUses> before;
+    /// What a call of count has changed.
+    struct Counted {
+        std::int64_t height = 0;            // of the keys that were seen before
+        std::vector<std::int64_t> added;    // keys that were not, by number
+        std::vector<std::int64_t> at;       // the keys that were counted, by number
+        std::vector<KeyUses> before;        // their counts before
+        std::vector<std::int64_t> leaving;  // those that the options admit, by number
+        std::vector<std::size_t> admitted;  // their positions
+    };
+
+    /// Counts a sighting of each key at `positions`, or times[p] of key p. Then either `admit` or `undo` is called.
+    /// errors   std::bad_alloc; the counts are unchanged
+    Counted count(Cpu exec, Keys<Key> const& keys, std::int64_t const* times, std::span<std::size_t const> positions,
+                  KeyIndexOptions const& options, std::int64_t step) {
+        Counted c;
+        c.height = map_.height();
+        Buffer<std::int64_t> number(keys.size());
+        c.at.reserve(positions.size());
+        c.before.reserve(positions.size());
+        map_.insert(exec, keys, {positions.size(), positions.data()}, ~std::size_t{0}, number.data(), c.added);
         try {
             uses_.resize(static_cast<std::size_t>(map_.height()));
-            for (std::int64_t const i : added) uses_[static_cast<std::size_t>(i)] = {};
-            before.reserve(positions.size());
-            std::vector<std::int64_t> leaving;
-            Buffer<std::size_t> admitted;
+            for (std::int64_t const i : c.added) uses_[static_cast<std::size_t>(i)] = {};
             for (std::size_t const p : positions) {
-                KeyUses& uses = uses_[static_cast<std::size_t>(at[p])];
-                before.push_back(uses);
+                KeyUses& uses = uses_[static_cast<std::size_t>(number[p])];
+                c.at.push_back(number[p]);
+                c.before.push_back(uses);
                 uses.step = step;
                 std::int64_t const n = times == nullptr ? 1 : times[p];
                 for (std::int64_t i = 0; i < n && uses.count >= 0; ++i) {  // -1: it leaves
                     // A file may hold any count.
                     if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                     if (!admits(options, keys[p], uses.count)) continue;
-                    leaving.push_back(at[p]);
+                    c.leaving.push_back(number[p]);
+                    ++leaving_;
                     uses.count = -1;
                 }
             }
             for (std::size_t const p : positions) {
-                if (uses_[static_cast<std::size_t>(at[p])].count < 0) admitted.push_back(p);
+                if (uses_[static_cast<std::size_t>(number[p])].count < 0) c.admitted.push_back(p);
             }
-            map_.reserve_free(leaving.size());
-            insert(std::span<std::size_t const>(admitted));
-            map_.erase(leaving);
+            map_.reserve_free(leaving_);
         } catch (...) {
-            for (std::size_t i = before.size(); i-- > 0;) uses_[static_cast<std::size_t>(at[positions[i]])] = before[i];
-            map_.undo(height, added);
-            uses_.resize(static_cast<std::size_t>(height));
+            undo(c);
             throw;
         }
+        return c;
+    }
+    /// Forgets the keys that the options admit.
+    void admit(Counted const& c) noexcept {
+        map_.erase(c.leaving);
+        leaving_ -= c.leaving.size();
+    }
+    /// Sets the counts to those before.
+    void undo(Counted const& c) noexcept {
+        leaving_ -= c.leaving.size();
+        for (std::size_t i = c.before.size(); i-- > 0;) uses_[static_cast<std::size_t>(c.at[i])] = c.before[i];
+        map_.undo(c.height, c.added);
+        uses_.resize(static_cast<std::size_t>(c.height));
     }
 
     /// The keys, by number, that were not seen in step `since` or later; there is room to remove them.
@@ -110,7 +127,8 @@ private:
     }
 
     KeyMap<Key> map_;
-    Buffer<KeyUses> uses_;  // by row of map_
+    Buffer<KeyUses> uses_;     // by row of map_
+    std::size_t leaving_ = 0;  // keys that wait for `admit` or `undo`
 };
 
 }  // namespace rowan::inline v0::detail
