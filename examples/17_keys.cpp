@@ -1,7 +1,7 @@
 // Keys instead of row numbers: a table that gets a row for each new key, and forgets the keys that are not used.
 //
-//     find_or_insert("user 7", "shoes")   ->   rows [0 1]   first values and optimizer states are ready
-//     find_or_insert("user 7", "loans")   ->   rows [0 2]
+//     view("user 7", "shoes")   ->   at [0 1]   first values and optimizer states are ready
+//     view("user 7", "loans")   ->   at [0 2]   a step by this view keeps its keys; without one they are gone
 #include <rowan/sparse.hpp>
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct Event {
 int main() {
     // Logistic regression: the score of an event is the sum of the weights of its words.
     rowan::KeyedTable<float, std::string> weights({.width = 1, .keys = {.record_uses = true}});
-    auto& moment = weights.add_state<float>({1});  // of AdaGrad; it grows with the table
+    weights.add_state<float>("moment", {1});  // of AdaGrad; it grows with the table
     auto const score = [](rowan::Tensor<float> const& x) {
         float sum = 0;
         for (float const w : x) sum += w;
@@ -26,11 +26,9 @@ int main() {
 
     std::vector<Event> const log{{{"user 7", "shoes"}, 1}, {{"user 7", "loans"}, 0}, {{"user 9", "shoes"}, 1}, {{"user 9", "loans"}, 0}};
     auto const train = [&](Event const& event) {
-        auto rows = weights.find_or_insert(event.words);
-        float const slope = score(gather(weights.value(), rows)) - event.clicked;
-        auto out_grad = rowan::Tensor<float>::full({event.words.size(), 1}, slope);
-        auto grad = rowan::lookup_table_grad(rows, out_grad, weights.height());
-        rowan::adagrad(weights.value(), moment.tensor(), grad, {.learning_rate = 0.1});
+        auto view = weights.view(event.words);
+        float const slope = score(gather(view.rows(), view.at())) - event.clicked;
+        rowan::adagrad(view, rowan::Tensor<float>::full({event.words.size(), 1}, slope), {.learning_rate = 0.1});
     };
     train({{"user 1", "hats"}, 1});
     for (int day = 1; day <= 30; ++day) {

@@ -4,9 +4,10 @@
 #include <rowan/sparse.hpp>
 
 #include <array>
+#include <cstddef>
 #include <functional>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -22,35 +23,43 @@ struct Optimizer {
     std::function<void(rowan::Cpu, rowan::RowPlan<> const&, rowan::Tensor<float>&, States&, rowan::Tensor<float> const&)> planned;
 };
 
+/// Calls f(declaration, name, options) for each optimizer.
+template <class F>
+void each_optimizer(F const& f) {
+    namespace optim = rowan::optim;
+    auto const of = [&]<class O>(O o, typename O::options const& options = {}) { f(o, std::string(O::name), options); };
+    of(optim::sgd{}, {.learning_rate = 0.5});
+    of(optim::adagrad{});
+    of(optim::rowwise_adagrad{});
+    of(optim::momentum{});
+    of(optim::adam{});
+    of(optim::adamax{});
+    of(optim::adadelta{});
+    of(optim::lamb{}, {.weight_decay = 0});
+    of(optim::rmsprop{});
+    f(optim::centered_rmsprop{}, std::string("centered rmsprop"), rowan::RmsPropOptions{});
+    of(optim::ftrl{});
+}
+
+inline std::vector<std::string> state_names(rowan::state_list<>) { return {}; }
+template <class... State>
+std::vector<std::string> state_names(rowan::state_list<State...>) {
+    return {std::string(State::name)...};
+}
+
 inline std::vector<Optimizer> optimizers() {
     std::vector<Optimizer> all;
-    auto const add = [&](char const* name, std::vector<std::string> state, auto step, auto planned) {
-        all.push_back({name, std::move(state), std::string(name) == "rowwise_adagrad", step, step, planned});
-    };
-    using rowan::Cpu;
-    add("sgd", {}, [](Cpu e, auto& p, States&, auto const& g) { rowan::sgd(e, p, g, 0.5); },
-        [](Cpu e, auto const& plan, auto& p, States&, auto const& v) { rowan::sgd(e, plan, p, v, 0.5); });
-    add("adagrad", {"moment"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adagrad(e, p, s[0], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adagrad(e, plan, p, s[0], v); });
-    add("rowwise_adagrad", {"moment"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::rowwise_adagrad(e, p, s[0], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::rowwise_adagrad(e, plan, p, s[0], v); });
-    add("momentum", {"velocity"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::momentum(e, p, s[0], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::momentum(e, plan, p, s[0], v); });
-    add("adam", {"moment1", "moment2"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adam(e, p, s[0], s[1], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adam(e, plan, p, s[0], s[1], v); });
-    add("adamax", {"moment", "norm"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adamax(e, p, s[0], s[1], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adamax(e, plan, p, s[0], s[1], v); });
-    add("adadelta", {"mean_square", "mean_step"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::adadelta(e, p, s[0], s[1], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::adadelta(e, plan, p, s[0], s[1], v); });
-    add("lamb", {"moment1", "moment2"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::lamb(e, p, s[0], s[1], g, {.weight_decay = 0}); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::lamb(e, plan, p, s[0], s[1], v, {.weight_decay = 0}); });
-    add("rmsprop", {"mean_square", "velocity"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::rmsprop(e, p, s[0], s[1], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::rmsprop(e, plan, p, s[0], s[1], v); });
-    add("centered rmsprop", {"mean_square", "mean_grad", "velocity"},
-        [](Cpu e, auto& p, States& s, auto const& g) { rowan::rmsprop(e, p, s[0], s[1], s[2], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::rmsprop(e, plan, p, s[0], s[1], s[2], v); });
-    add("ftrl", {"squared", "linear"}, [](Cpu e, auto& p, States& s, auto const& g) { rowan::ftrl(e, p, s[0], s[1], g); },
-        [](Cpu e, auto const& plan, auto& p, States& s, auto const& v) { rowan::ftrl(e, plan, p, s[0], s[1], v); });
+    each_optimizer([&]<class O>(O, std::string const& name, typename O::options const& options) {
+        auto const with = []<std::size_t... i>(std::index_sequence<i...>, States& s, auto const& f) { f(s[i]...); };
+        using Numbers = std::make_index_sequence<O::states::size>;
+        auto const step = [=](rowan::Cpu e, auto& p, States& s, auto const& g) {
+            with(Numbers{}, s, [&](auto&... state) { rowan::Optimizer<O>{}(e, p, state..., g, options); });
+        };
+        auto const planned = [=](rowan::Cpu e, auto const& plan, auto& p, States& s, auto const& v) {
+            with(Numbers{}, s, [&](auto&... state) { rowan::Optimizer<O>{}(e, plan, p, state..., v, options); });
+        };
+        all.push_back({name, state_names(typename O::states{}), name == "rowwise_adagrad", step, step, planned});
+    });
     return all;
 }
 

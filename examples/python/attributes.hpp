@@ -8,16 +8,8 @@
 #include <rowan/core/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/loss/cross_entropy_of_probabilities.hpp>
-#include <rowan/op/optimizer/adadelta.hpp>
-#include <rowan/op/optimizer/adagrad.hpp>
-#include <rowan/op/optimizer/adam.hpp>
-#include <rowan/op/optimizer/adamax.hpp>
-#include <rowan/op/optimizer/ftrl.hpp>
-#include <rowan/op/optimizer/lamb.hpp>
-#include <rowan/op/optimizer/momentum.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/op/optimizer/moving_average.hpp>
-#include <rowan/op/optimizer/rmsprop.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 

@@ -27,7 +27,6 @@
 #include <rowan/io/safetensors.hpp>
 #include <rowan/io/safetensors_file.hpp>
 #include <rowan/io/table_file.hpp>
-#include <rowan/io/table_file_optimizers.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/to_program.hpp>
 #include <rowan/io/train_checkpoint.hpp>

@@ -10,6 +10,7 @@
 #include <rowan/sparse/bag_rows.hpp>
 #include <rowan/sparse/deferred.hpp>
 #include <rowan/sparse/deferred_options.hpp>
+#include <rowan/sparse/deferred_table.hpp>
 #include <rowan/sparse/find_rows.hpp>
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/sparse/ftrl.hpp>
@@ -27,6 +28,8 @@
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/merge.hpp>
 #include <rowan/sparse/momentum.hpp>
+#include <rowan/sparse/optimizer.hpp>
+#include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/placement.hpp>
 #include <rowan/sparse/print.hpp>
@@ -46,6 +49,7 @@
 #include <rowan/sparse/squared_norm.hpp>
 #include <rowan/sparse/stochastic_rounding.hpp>
 #include <rowan/sparse/sum_of_parts.hpp>
+#include <rowan/sparse/table.hpp>
 #include <rowan/sparse/to_dense.hpp>
 #include <rowan/sparse/touched_rows.hpp>
 #include <rowan/sparse/update_rows.hpp>

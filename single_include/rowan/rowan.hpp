@@ -14597,7 +14597,8 @@ template <class Slot>
 requires requires { Slot::holds; }
 inline constexpr Holds holds_of<Slot> = Slot::holds;
 
-/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`. States of
+/// optimizers are those of sparse/optimizer_options.hpp.
 namespace slot {
 
 #define ROWAN_SLOT(slot, ...)                                          \
@@ -14632,13 +14633,6 @@ ROWAN_SLOT(h)                  // state after a step
 ROWAN_SLOT(c)                  // cell after a step
 ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
-ROWAN_SLOT(moment)
-ROWAN_SLOT(moment2)
-ROWAN_SLOT(norm)
-ROWAN_SLOT(mean_square)
-ROWAN_SLOT(mean_step)
-ROWAN_SLOT(velocity)
-ROWAN_SLOT(linear)
 ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
 ROWAN_SLOT(variance, statistics)
 ROWAN_SLOT(next_mean)
@@ -23341,7 +23335,9 @@ public:
     /// cost     that of find_or_insert without it
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted);
     /// As find_or_insert, of a list in which key i stands for times[i] occurrences, or null: for one. What changes is
-    /// provisional until `commit` of the result.
+    /// provisional until `commit` of the result: see KeyInsertion.
+    /// errors   as find_or_insert
+    /// cost     as find_or_insert
     KeyInsertion<Key> begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr);
 
     /// The rows of a batch of sequences of keys, such as a LoDTensor, with its levels.
@@ -23421,35 +23417,45 @@ private:
 
     struct Rows;
 
+    void check_settled(char const* function) const;
+
     KeyIndexOptions options_;
     std::int64_t step_ = 0;
     std::unique_ptr<Rows> rows_;
 };
 
 /// The rows of a batch of keys, of which new ones are provisional: `commit` keeps them, and counts uses and sightings;
-/// otherwise the destructor makes the index as it was. Meanwhile the index finds the new keys. Of several for one index,
-/// those that are not committed end before those that were made before them.
+/// otherwise the destructor withdraws them, and the index is as it was. Meanwhile the index finds the new keys.
 ///
 ///     auto insertion = index.begin_insert(exec, keys);
 ///     train(insertion.rows());      // throws: the keys are not there
 ///     insertion.commit();
 ///
-/// requires   the index is neither moved nor assigned to meanwhile, and no key is erased or evicted
+/// An index may have several that are open. The oldest is committed first, and one that is withdrawn withdraws those that
+/// are younger. Until none is open, find_or_insert, erase, evict_*, assign, contents and copies of the index are refused
+/// with an Error. An index that is destroyed, or that another moves to, withdraws all.
 template <key_type Key>
 class KeyInsertion {
 public:
     KeyInsertion(KeyInsertion&& other) noexcept;
-    KeyInsertion& operator=(KeyInsertion&& other) noexcept;
+    KeyInsertion& operator=(KeyInsertion&& other) = delete;
     ~KeyInsertion();
 
     /// The rows of the keys, as find_or_insert returns them; valid after commit, too.
     Tensor<std::int64_t> const& rows() const& noexcept { return rows_; }
-    /// Those that are new, in the order of their keys; none after commit.
+    /// Those that are new, in the order of their keys; none if it is not open.
     std::span<std::int64_t const> inserted() const noexcept;
+    bool open() const noexcept;  ///< whether it is neither committed nor withdrawn
+
+    /// Checks that commit does not fail.
+    /// errors   Error if it is withdrawn, or an older one is open
+    /// cost     O(1)
+    void check_oldest() const;
 
     /// Keeps the keys. Does nothing the second time.
-    /// cost     an update of the uses of each key, if they are recorded, on several threads
-    void commit() noexcept;
+    /// errors   as check_oldest; nothing has changed
+    /// cost     an update of the uses of each key, if they are recorded, on several threads; no allocation
+    void commit();
 
 private:
     friend class KeyIndex<Key>;
@@ -23471,6 +23477,12 @@ struct KeyIndexAccess {
     /// The uses of a row, which a key has, if the options record them.
     template <class Key>
     static KeyUses const& uses(KeyIndex<Key> const& index, std::int64_t row);
+
+    /// errors   Error if an insertion is open
+    template <class Key>
+    static void check_settled(KeyIndex<Key> const& index, char const* function) {
+        index.check_settled(function);
+    }
 
     /// Lowers the capacity to `most` keys.
     template <class Key>
@@ -23647,8 +23659,8 @@ public:
                 std::size_t const more = std::min(take, capacity - size());  // at most so many are new
                 int const threads = take < parallel_from || more < take ? 1 : thread_count(exec);
                 keys_.resize(static_cast<std::size_t>(height_) + more);
-                grow_to(inserted, inserted.size() + more);
                 if (threads > 1 && !std::same_as<Key, std::string>) {
+                    grow_to(inserted, inserted.size() + more);
                     insert_by_ranges(threads, keys, positions.part(done, take), to, inserted);
                 } else {
                     insert_in_order(keys, positions.part(done, take), capacity, to, inserted);
@@ -23809,6 +23821,7 @@ private:
             if (slots_[i].row == 0) {
                 if (size() == capacity)
                     throw refused(at, key, "is new, and there are " + std::to_string(capacity) + " keys, the most");
+                if (inserted.size() == inserted.capacity()) grow_to(inserted, inserted.size() + positions.size);
                 std::int64_t const row = free_.empty() ? height_ : free_.front();
                 keys_[static_cast<std::size_t>(row)] = key;
                 slots_[i] = {hash, next_row() + 1};
@@ -23925,13 +23938,14 @@ public:
                     if (uses.count < std::numeric_limits<std::int64_t>::max()) ++uses.count;
                     if (!admits(options, keys[p], uses.count)) continue;
                     c.leaving.push_back(number[p]);
+                    ++leaving_;
                     uses.count = -1;
                 }
             }
             for (std::size_t const p : positions) {
                 if (uses_[static_cast<std::size_t>(number[p])].count < 0) c.admitted.push_back(p);
             }
-            map_.reserve_free(c.leaving.size());
+            map_.reserve_free(leaving_);
         } catch (...) {
             undo(c);
             throw;
@@ -23939,9 +23953,13 @@ public:
         return c;
     }
     /// Forgets the keys that the options admit.
-    void admit(Counted const& c) noexcept { map_.erase(c.leaving); }
+    void admit(Counted const& c) noexcept {
+        map_.erase(c.leaving);
+        leaving_ -= c.leaving.size();
+    }
     /// Sets the counts to those before.
     void undo(Counted const& c) noexcept {
+        leaving_ -= c.leaving.size();
         for (std::size_t i = c.before.size(); i-- > 0;) uses_[static_cast<std::size_t>(c.at[i])] = c.before[i];
         map_.undo(c.height, c.added);
         uses_.resize(static_cast<std::size_t>(c.height));
@@ -23988,7 +24006,8 @@ private:
     }
 
     KeyMap<Key> map_;
-    Buffer<KeyUses> uses_;  // by row of map_
+    Buffer<KeyUses> uses_;     // by row of map_
+    std::size_t leaving_ = 0;  // keys that wait for `admit` or `undo`
 };
 
 }  // namespace rowan::inline v0::detail
@@ -24014,12 +24033,21 @@ namespace rowan::inline v0 {
 /// What keys have.
 template <key_type Key>
 struct KeyIndex<Key>::Rows {
+    using Changes = typename KeyInsertion<Key>::Changes;
+    using Counted = std::optional<typename detail::KeySightings<Key>::Counted>;
+
     explicit Rows(KeyIndexOptions const& options)
         : map(options.hash_seed, options.default_row), seen(options.hash_seed) {}
+    Rows(Rows const&) = default;
+    ~Rows() {
+        if (!open.empty()) withdraw(*open.front());
+    }
 
-    void insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times, std::int64_t* to,
-                typename KeyInsertion<Key>::Changes& changes);
-    void record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes);
+    Counted insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                   std::int64_t const* times, std::int64_t* to, std::vector<std::int64_t>& inserted);
+    void record(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Tensor<std::int64_t> const& rows,
+                std::int64_t const* times, Counted const& counted) noexcept;
+    void withdraw(Changes const& oldest) noexcept;
     template <class Leaves>
     std::vector<std::int64_t> evict(char const* function, KeyIndexOptions const& options, Leaves const& leaves);
     std::vector<Key> keys_of(std::span<std::int64_t const> rows) const;
@@ -24031,6 +24059,7 @@ struct KeyIndex<Key>::Rows {
     detail::KeySightings<Key> seen;  // keys that have no row yet
     detail::Buffer<KeyUses> uses;    // by row
     bool mostly_new = false;         // most keys of the last batch were: the next one's are not searched for first
+    std::vector<Changes*> open;      // what insertions have changed, the oldest first
 };
 
 template <key_type Key>
@@ -24043,7 +24072,8 @@ KeyIndex<Key>::KeyIndex(KeyIndexOptions const& options) : options_(options), row
 
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndex const& other)
-    : options_(other.options_), step_(other.step_), rows_(std::make_unique<Rows>(*other.rows_)) {}
+    : options_(other.options_), step_(other.step_),
+      rows_((other.check_settled("copy"), std::make_unique<Rows>(*other.rows_))) {}
 template <key_type Key>
 KeyIndex<Key>::KeyIndex(KeyIndex&& other) noexcept = default;
 template <key_type Key>
@@ -24079,47 +24109,60 @@ Tensor<std::int64_t> KeyIndex<Key>::find(Cpu exec, Keys<Key> keys) const {
 /// What an insertion has changed, and what it will record.
 template <key_type Key>
 struct KeyInsertion<Key>::Changes {
-    typename KeyIndex<Key>::Rows& index;
-    Cpu exec;
+    Changes(KeyIndex<Key> const& of, Cpu exec, Keys<Key> const& keys, std::int64_t const* n)
+        : index(of.rows_.get()), options(of.options_), threads(detail::KeyIndexAccess::threads(exec, keys.size())),
+          step(of.step_), height(of.height()), was_mostly_new(index->mostly_new) {
+        if (options.record_uses && n != nullptr) times.assign(n, n + keys.size());
+        index->open.push_back(this);
+    }
+    Changes(Changes&&) = delete;
+    ~Changes() {
+        if (index != nullptr) index->withdraw(*this);
+    }
+
+    typename KeyIndex<Key>::Rows* index;  // null: it is withdrawn
+    KeyIndexOptions options;
+    int threads;                // for its keys
     std::int64_t step, height;  // of the index before
     bool was_mostly_new;
-    bool record_uses;
-    std::int64_t first_row;  // of a key
-    std::vector<std::int64_t> inserted = {}, times = {};
-    std::optional<typename detail::KeySightings<Key>::Counted> counted = {};
+    std::vector<std::int64_t> inserted, times;
+    typename KeyIndex<Key>::Rows::Counted counted;
 };
 
 template <key_type Key>
 Tensor<std::int64_t> KeyIndex<Key>::find_or_insert(Cpu exec, Keys<Key> keys, std::vector<std::int64_t>& inserted) {
-    auto insertion = begin_insert(exec, keys);
-    inserted.insert(inserted.end(), insertion.inserted().begin(), insertion.inserted().end());
-    insertion.commit();
-    return std::move(insertion.rows_);
+    check_settled("find_or_insert");
+    auto rows = Tensor<std::int64_t>::from_shape(keys.shape());
+    auto const counted = rows_->insert(exec, options_, step_, keys, nullptr, rows.data(), inserted);
+    rows_->record(exec, options_, step_, rows, nullptr, counted);
+    return rows;
 }
 
 template <key_type Key>
 KeyInsertion<Key> KeyIndex<Key>::begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times) {
-    Rows::check_lengths(keys);
     KeyInsertion<Key> insertion;
     insertion.rows_ = Tensor<std::int64_t>::from_shape(keys.shape());
-    insertion.changes_ = std::make_unique<typename KeyInsertion<Key>::Changes>(
-        *rows_, exec, step_, height(), rows_->mostly_new, options_.record_uses, options_.default_row ? 1 : 0);
-    auto& changes = *insertion.changes_;
-    if (options_.record_uses && times != nullptr) changes.times.assign(times, times + keys.size());
-    rows_->insert(options_, keys, times, insertion.rows_.data(), changes);
+    insertion.changes_ = std::make_unique<typename KeyInsertion<Key>::Changes>(*this, exec, keys, times);
+    auto& c = *insertion.changes_;
+    c.counted = rows_->insert(exec, options_, step_, keys, times, insertion.rows_.data(), c.inserted);
     return insertion;
 }
 
+/// Gives keys rows, and appends the new ones. Then either `record` or `withdraw` follows, and needs no memory.
 template <key_type Key>
-void KeyIndex<Key>::Rows::insert(KeyIndexOptions const& options, Keys<Key> const& keys, std::int64_t const* times,
-                                 std::int64_t* to, typename KeyInsertion<Key>::Changes& changes) {
-    std::size_t const n = keys.size();
-    Cpu const exec = changes.exec;
+auto KeyIndex<Key>::Rows::insert(Cpu exec, KeyIndexOptions const& options, std::int64_t step, Keys<Key> const& keys,
+                                 std::int64_t const* times, std::int64_t* to, std::vector<std::int64_t>& inserted)
+    -> Counted {
+    check_lengths(keys);
+    std::size_t const n = keys.size(), before = inserted.size();
+    int const threads = detail::KeyIndexAccess::threads(exec, n);
+    if (threads > 1) detail::prepare_helpers();
+    Counted counted;
     auto const add = [&](detail::KeyPositions positions) {
         if (options.record_uses) detail::grow_to(uses, static_cast<std::size_t>(map.height()) + positions.size);
-        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, changes.inserted);
+        map.insert(exec, keys, positions, static_cast<std::size_t>(options.capacity), to, inserted);
     };
-    if (options.sightings == 1 && (detail::KeyIndexAccess::threads(exec, n) == 1 || mostly_new)) {
+    if (options.sightings == 1 && (threads == 1 || mostly_new)) {
         add({n});
     } else {
         detail::KeyIndexAccess::for_keys(exec, n, [&](std::size_t begin, std::size_t end) {
@@ -24132,35 +24175,59 @@ void KeyIndex<Key>::Rows::insert(KeyIndexOptions const& options, Keys<Key> const
         if (options.sightings == 1) {
             add({missing.size(), missing.data()});
         } else if (!missing.empty()) {
-            changes.counted = seen.count(exec, keys, times, missing, options, changes.step);
-            add({changes.counted->admitted.size(), changes.counted->admitted.data()});
+            counted = seen.count(exec, keys, times, missing, options, step);
+            try {
+                add({counted->admitted.size(), counted->admitted.data()});
+            } catch (...) {
+                seen.undo(*counted);
+                throw;
+            }
         }
     }
-    mostly_new = changes.inserted.size() > n / 2;
+    mostly_new = inserted.size() - before > n / 2;
+    if (options.record_uses) {
+        uses.resize(std::max(uses.size(), static_cast<std::size_t>(map.height())));
+        for (std::int64_t const row : std::span(inserted).subspan(before)) uses[static_cast<std::size_t>(row)] = {};
+    }
     if (options.default_row) {
         for (std::size_t i = 0; i < n; ++i) to[i] = std::max<std::int64_t>(to[i], 0);
     }
+    return counted;
 }
 
 template <key_type Key>
-void KeyIndex<Key>::Rows::record(Tensor<std::int64_t> const& rows, typename KeyInsertion<Key>::Changes const& changes) {
-    uses.resize(std::max(uses.size(), static_cast<std::size_t>(map.height())));
-    for (std::int64_t const row : changes.inserted) uses[static_cast<std::size_t>(row)] = {};
+void KeyIndex<Key>::Rows::record(Cpu exec, KeyIndexOptions const& options, std::int64_t step,
+                                 Tensor<std::int64_t> const& rows, std::int64_t const* times,
+                                 Counted const& counted) noexcept {
+    if (counted) seen.admit(*counted);
+    if (!options.record_uses) return;
     constexpr std::size_t ahead = 16;
     constexpr std::int64_t most_uses = std::numeric_limits<std::int64_t>::max();
-    detail::KeyIndexAccess::for_keys(changes.exec, rows.size(), [&](std::size_t begin, std::size_t end) {
+    detail::KeyIndexAccess::for_keys(exec, rows.size(), [&](std::size_t begin, std::size_t end) {
         std::int64_t const* const row = rows.data();
         for (std::size_t i = begin; i < end; ++i) {
             if (i + ahead < end && row[i + ahead] >= 0)
                 __builtin_prefetch(&uses[static_cast<std::size_t>(row[i + ahead])], 1);
-            if (row[i] < changes.first_row) continue;
+            if (row[i] < options.default_row) continue;
             KeyUses& used = uses[static_cast<std::size_t>(row[i])];
-            std::int64_t const n = changes.times.empty() ? 1 : changes.times[i];
+            std::int64_t const n = times == nullptr ? 1 : times[i];
             if (std::atomic_ref(used.count).fetch_add(n, std::memory_order_relaxed) > most_uses - n)
                 std::atomic_ref(used.count).store(most_uses, std::memory_order_relaxed);  // it has wrapped
-            std::atomic_ref(used.step).store(changes.step, std::memory_order_relaxed);
+            std::atomic_ref(used.step).store(step, std::memory_order_relaxed);
         }
     });
+}
+
+template <key_type Key>
+void KeyIndex<Key>::Rows::withdraw(Changes const& oldest) noexcept {
+    while (oldest.index != nullptr) {
+        Changes& changes = *open.back();
+        map.undo(changes.height, changes.inserted);
+        if (changes.counted) seen.undo(*changes.counted);
+        mostly_new = changes.was_mostly_new;
+        open.pop_back();
+        changes.index = nullptr;
+    }
 }
 
 template <key_type Key>
@@ -24168,34 +24235,41 @@ KeyInsertion<Key>::KeyInsertion() = default;
 template <key_type Key>
 KeyInsertion<Key>::KeyInsertion(KeyInsertion&& other) noexcept = default;
 template <key_type Key>
-KeyInsertion<Key>& KeyInsertion<Key>::operator=(KeyInsertion&& other) noexcept {
-    KeyInsertion moved(std::move(other));
-    std::swap(rows_, moved.rows_);
-    std::swap(changes_, moved.changes_);
-    return *this;
-}
+KeyInsertion<Key>::~KeyInsertion() = default;
 
 template <key_type Key>
-KeyInsertion<Key>::~KeyInsertion() {
-    if (changes_ == nullptr) return;
-    auto& index = changes_->index;
-    index.map.undo(changes_->height, changes_->inserted);
-    if (changes_->counted) index.seen.undo(*changes_->counted);
-    index.mostly_new = changes_->was_mostly_new;
+bool KeyInsertion<Key>::open() const noexcept {
+    return changes_ != nullptr && changes_->index != nullptr;
 }
 
 template <key_type Key>
 std::span<std::int64_t const> KeyInsertion<Key>::inserted() const noexcept {
-    if (changes_ == nullptr) return {};
+    if (!open()) return {};
     return changes_->inserted;
 }
 
 template <key_type Key>
-void KeyInsertion<Key>::commit() noexcept {
+void KeyInsertion<Key>::check_oldest() const {
     if (changes_ == nullptr) return;
-    if (changes_->counted) changes_->index.seen.admit(*changes_->counted);
-    if (changes_->record_uses) changes_->index.record(rows_, *changes_);
+    if (!open()) throw Error("commit: the insertion is withdrawn");
+    if (changes_->index->open.front() != changes_.get()) throw Error("commit: an older insertion is open");
+}
+
+template <key_type Key>
+void KeyInsertion<Key>::commit() {
+    check_oldest();
+    if (changes_ == nullptr) return;
+    auto& c = *changes_;
+    auto& open = c.index->open;
+    c.index->record(Cpu{c.threads}, c.options, c.step, rows_, c.times.empty() ? nullptr : c.times.data(), c.counted);
+    open.erase(open.begin());
+    c.index = nullptr;
     changes_.reset();
+}
+
+template <key_type Key>
+void KeyIndex<Key>::check_settled(char const* function) const {
+    if (!rows_->open.empty()) throw Error({function, ": an insertion into the index is open"});
 }
 
 template <key_type Key>
@@ -24231,6 +24305,7 @@ KeyUses KeyIndex<Key>::uses(std::int64_t row) const {
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
+    check_settled("evict_unused");
     auto const leaving = rows_->seen.unused(since);
     auto rows = rows_->evict("evict_unused", options_, [=](KeyUses const& uses) { return uses.step < since; });
     rows_->seen.remove(leaving);
@@ -24239,6 +24314,7 @@ std::vector<std::int64_t> KeyIndex<Key>::evict_unused(std::int64_t since) {
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::evict_rare(std::int64_t count) {
+    check_settled("evict_rare");
     return rows_->evict("evict_rare", options_, [=](KeyUses const& uses) { return uses.count < count; });
 }
 
@@ -24256,6 +24332,7 @@ std::vector<std::int64_t> KeyIndex<Key>::Rows::evict(char const* function, KeyIn
 
 template <key_type Key>
 std::vector<std::int64_t> KeyIndex<Key>::erase(Keys<Key> keys) {
+    check_settled("erase");
     std::vector<std::int64_t> rows;
     rows_->map.find_each(keys, 0, keys.size(), [&](std::size_t, std::int64_t row) {
         if (row >= 0) rows.push_back(row);
@@ -24285,6 +24362,7 @@ KeyIndexStatistics KeyIndex<Key>::statistics() const {
 
 template <key_type Key>
 KeyIndexContents<Key> KeyIndex<Key>::contents() const {
+    check_settled("contents");
     KeyIndexContents<Key> c{.height = height(), .step = step_, .rows = rows()};
     c.keys = rows_->keys_of(c.rows);
     if (options_.record_uses) {
@@ -24296,6 +24374,7 @@ KeyIndexContents<Key> KeyIndex<Key>::contents() const {
 
 template <key_type Key>
 void KeyIndex<Key>::assign(KeyIndexContents<Key> const& contents) {
+    check_settled("assign");
     auto const& c = contents;
     auto const same_size = [](char const* field, std::size_t size, std::size_t want) {
         if (size != want) throw ShapeError(field, size, want);
@@ -25737,7 +25816,7 @@ public:
         view(height);
     }
 
-    /// Removes the last rows. Does nothing if there are not so many.
+    /// Removes the rows from `height` on, if there are any. Aliases keep them.
     void shrink(std::int64_t height) noexcept {
         if (height >= 0 && height < this->height()) view(height);
     }
@@ -25771,6 +25850,735 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape, class T, class D>
+void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
+                     std::int64_t height) {
+    auto const& shape = out_grad.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError("out_grad.shape()", shape_text(shape),
+                         {"to begin with ", shape_text(ids), ", the shape of ids"});
+    }
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
+}
+
+/// out_grad reshaped to one row per id.
+template <class Shape, class T, class D>
+Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
+    if (ids.size() == 1) return out_grad;
+    auto const& shape = out_grad.shape();
+    Shape rows;
+    rows.push_back(product_from(ids, 0));
+    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
+    return out_grad.reshaped(rows);
+}
+
+/// Whether rows[k] is not the padding.
+struct IsNotPadding {
+    std::int64_t const* rows;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
+};
+
+}  // namespace detail
+
+/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
+/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
+/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
+///          8 dims; IndexError if an id or padding_id is not in [0, height)
+/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
+///          out_grad.share(); O(n * width) with padding_id
+template <class T, device D>
+SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
+                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
+    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
+    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
+
+    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
+    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
+                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    Device const exec = out_grad.device();
+    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
+}
+
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
+                                                     std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
+                                                      std::optional<std::int64_t>))
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/optimizer_options.hpp: the settings of the optimizers, and their declarations: states and names.
+
+namespace rowan::inline v0 {
+
+/// The options of adadelta.
+struct AdadeltaOptions {
+    double learning_rate = 1.0;  ///< the factor of the steps
+    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
+    double epsilon = 1e-6;       ///< added inside both square roots
+    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
+};
+
+/// The options of adagrad and rowwise_adagrad.
+struct AdaGradOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double epsilon = 1e-6;        ///< added to the square root
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
+};
+
+/// The options of adam.
+struct AdamOptions {
+    double learning_rate = 0.001;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
+};
+
+/// The options of adamax.
+struct AdamaxOptions {
+    double learning_rate = 0.002;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the greatest gradient, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the absolute value of the gradient
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
+};
+
+/// The options of ftrl.
+struct FtrlOptions {
+    double learning_rate = 0.01;  ///< the step size; not 0
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
+
+    ROWAN_OPTIONS(FtrlOptions, learning_rate, l1, l2, lr_power)
+};
+
+/// The options of lamb.
+struct LambOptions {
+    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-6;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller.
+    std::int64_t step = 1;
+    double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
+
+    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
+};
+
+/// The options of momentum.
+struct MomentumOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double momentum = 0.9;        ///< mu: the momentum factor
+    bool nesterov = false;        ///< the step uses g + mu · v instead of v
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+
+    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
+};
+
+/// The options of rmsprop.
+struct RmsPropOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
+    double momentum = 0.0;        ///< the momentum factor
+    double epsilon = 1e-6;        ///< added inside the square root
+
+    ROWAN_OPTIONS(RmsPropOptions, learning_rate, rho, momentum, epsilon)
+};
+
+/// The options of rowwise_rmsprop.
+struct RowwiseRmsPropOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.99;            ///< decay rate of the averages, in [0, 1)
+    double epsilon = 1e-6;        ///< added to the square root
+    double decay = 0.0;       ///< the decay of a row for each step since its last, times the learning rate; 0 or more
+    double min_shrink = 0.1;  ///< the least that a step multiplies a row by, in [0, 1]
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
+
+    ROWAN_OPTIONS(RowwiseRmsPropOptions, learning_rate, rho, epsilon, decay, min_shrink, step)
+};
+
+/// The options of sgd.
+struct SgdOptions {
+    double learning_rate = 0.01;  ///< the step size
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
+    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
+
+    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
+};
+
+/// The states of optimizers, by which tables, files and nets name them.
+namespace slot {
+
+#define ROWAN_STATE(state)                               \
+    struct state {                                       \
+        static constexpr std::string_view name = #state; \
+    };
+ROWAN_STATE(moment)       // mean or sum of gradients, or of their squares
+ROWAN_STATE(moment2)      // mean of squares beside that mean
+ROWAN_STATE(norm)         // the largest gradient
+ROWAN_STATE(mean_square)  // mean of the squares of gradients
+ROWAN_STATE(mean_step)    // mean of the squares of steps
+ROWAN_STATE(mean_grad)    // mean of gradients
+ROWAN_STATE(velocity)
+ROWAN_STATE(last_step)  // number of the last step of a row, an integer
+ROWAN_STATE(linear)
+#undef ROWAN_STATE
+
+}  // namespace slot
+
+/// The states of an optimizer, in the order of its arguments.
+template <class... State>
+struct state_list {
+    static constexpr std::size_t size = sizeof...(State);  ///< how many there are
+};
+
+/// The declarations of the optimizers: what all of rowan knows of them besides their formulas. See Optimizer.
+namespace optim {
+
+/// See rowan::adadelta.
+struct adadelta {
+    using options = AdadeltaOptions;
+    using states = state_list<slot::mean_square, slot::mean_step>;
+    static constexpr std::string_view name = "adadelta";
+    static constexpr std::string_view brief = "Adadelta: changes param and its states in place.";
+};
+
+/// See rowan::adagrad.
+struct adagrad {
+    using options = AdaGradOptions;
+    using states = state_list<slot::moment>;
+    static constexpr std::string_view name = "adagrad";
+    static constexpr std::string_view brief =
+        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
+};
+
+/// See rowan::rowwise_adagrad.
+struct rowwise_adagrad {
+    using options = AdaGradOptions;
+    using states = state_list<slot::moment>;
+    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
+    static constexpr std::string_view name = "rowwise_adagrad";
+    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
+};
+
+/// See rowan::adam.
+struct adam {
+    using options = AdamOptions;
+    using states = state_list<slot::moment, slot::moment2>;
+    static constexpr std::string_view name = "adam";
+    static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
+};
+
+/// See rowan::adamax.
+struct adamax {
+    using options = AdamaxOptions;
+    using states = state_list<slot::moment, slot::norm>;
+    static constexpr std::string_view name = "adamax";
+    static constexpr std::string_view brief = "AdaMax: changes param and its states in place.";
+};
+
+/// See rowan::ftrl.
+struct ftrl {
+    using options = FtrlOptions;
+    using states = state_list<slot::moment, slot::linear>;
+    static constexpr std::string_view name = "ftrl";
+    static constexpr std::string_view brief = "FTRL: changes param and its states in place.";
+};
+
+/// See rowan::lamb.
+struct lamb {
+    static constexpr bool changes_all_rows = true;
+    using options = LambOptions;
+    using states = state_list<slot::moment, slot::moment2>;
+    static constexpr std::string_view name = "lamb";
+    static constexpr std::string_view brief =
+        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
+};
+
+/// See rowan::momentum.
+struct momentum {
+    using options = MomentumOptions;
+    using states = state_list<slot::velocity>;
+    static constexpr std::string_view name = "momentum";
+    static constexpr std::string_view brief = "Momentum: changes param and velocity in place.";
+};
+
+/// See rowan::rmsprop, with three states.
+struct centered_rmsprop {
+    using options = RmsPropOptions;
+    using states = state_list<slot::moment, slot::mean_grad, slot::velocity>;
+};
+
+/// See rowan::rmsprop.
+struct rmsprop {
+    using with_more_states = centered_rmsprop;
+    using options = RmsPropOptions;
+    using states = state_list<slot::moment, slot::velocity>;
+    static constexpr std::string_view name = "rmsprop";
+    static constexpr std::string_view brief = "RMSProp: changes param and its states in place.";
+};
+
+/// See rowan::rowwise_rmsprop.
+struct rowwise_rmsprop {
+    using options = RowwiseRmsPropOptions;
+    using states = state_list<slot::mean_square, slot::last_step>;
+    static constexpr bool one_state_per_row = true;
+};
+
+/// See rowan::sgd.
+struct sgd {
+    using options = SgdOptions;
+    using states = state_list<>;
+    static constexpr std::string_view name = "sgd";
+    static constexpr std::string_view brief =
+        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
+};
+
+}  // namespace optim
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/table.hpp: row_table and row_view, what tables by keys and in files have in common: rows by names.
+
+namespace rowan::inline v0 {
+
+/// The rows of names, which are keys or row numbers, in a table. It is provisional: if it ends without `commit`, the table
+/// is as it was before.
+///     auto view = table.view(names);              // keys that are new have rows
+///     auto x = gather(view.rows(), view.at());    // of names that all have rows
+///     adagrad(view, x_grad);                      // a row for each name: write, a step on rows and states, commit
+template <class V>
+concept row_view = requires(V& view, V const& constant, Cpu exec, std::string_view name) {
+    typename V::value_type;
+    { view.rows() } -> std::same_as<Tensor<typename V::value_type>&>;      // of the table: these and others
+    { constant.at() } -> std::same_as<Tensor<std::int64_t> const&>;        // the place of each name there, or -1
+    { view.template state<float>(name) } -> std::same_as<Tensor<float>&>;  // with a row for each of rows()
+    { constant.template has_state<float>(name) } -> std::same_as<bool>;
+    view.write(exec);  // called before rows change; what may fail, fails here
+    view.commit();     // makes the view real
+};
+
+/// A table whose rows have names.
+template <class X>
+concept row_table = requires(X& x, Cpu exec, typename X::names const& names) {
+    typename X::value_type;
+    { x.height() } -> std::convertible_to<std::int64_t>;
+    { x.width() } -> std::convertible_to<std::size_t>;
+    { x.view(exec, names) } -> row_view;
+};
+
+/// A table or a view, which the functions of optimizers take.
+template <class X>
+concept named_rows = row_table<std::remove_cvref_t<X>> || row_view<std::remove_cvref_t<X>>;
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/optimizer.hpp: Optimizer, the function of an optimizer, which follows from its declaration.
+
+namespace rowan::inline v0 {
+
+struct StochasticRounding;
+
+namespace detail {
+
+template <class O>
+struct StepsOf;
+
+template <class O, class P, class S, class D>
+void check_state_of(std::string_view name, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if constexpr (requires { requires O::one_state_per_row; }) {
+        check_rows("param", param);
+        if (state.dimension() != 1) throw ShapeError({name, " rank"}, state.dimension(), "1: one number per row");
+        check_height(name.data(), state, height_of(param));
+    } else {
+        check_state(name.data(), param, state);
+    }
+}
+
+/// The rule of a step, after the checks of options and states.
+template <class O, class D, class P, class... S, class... State>
+auto checked_rule(state_list<State...>, typename O::options const& options, Tensor<P, D> const& param,
+                  Tensor<S, D> const&... state) {
+    auto const rule = StepsOf<O>::template rule<P, S...>(options);
+    (check_state_of<O>(State::name, param, state), ...);
+    return rule;
+}
+
+/// Calls f with a rule; with the one for these options of what has several and `with_one(f)`.
+template <class Rule, class F>
+void with_rule(Rule const& rule, F const& f) {
+    if constexpr (requires { rule.with_one(f); }) {
+        rule.with_one(f);
+    } else {
+        f(rule);
+    }
+}
+
+/// The steps of an optimizer whose `StepsOf<O>::rule<P, S...>(options)` checks the options for elements of these types, and
+/// returns a rule of update_rows.
+template <class O>
+struct StepsByRule {
+    using options = typename O::options;
+
+    template <class D, class G, class P, class... S>
+    static void step(D const& exec, G const& grad, options const& chosen, Tensor<P, D>& param, Tensor<S, D>&... state) {
+        check_types<typename G::value_type, P, S...>();
+        with_rule(checked_rule<O>(typename O::states{}, chosen, param, state...),
+                  [&](auto const& rule) { update_rows(exec, grad, rule, param, state...); });
+    }
+    template <class D, class G, class P, class... S>
+    static void step(D const& exec, RowPlan<D> const& plan, Tensor<G, D> const& value, options const& chosen,
+                     Tensor<P, D>& param, Tensor<S, D>&... state) {
+        check_types<G, P, S...>();
+        with_rule(checked_rule<O>(typename O::states{}, chosen, param, state...),
+                  [&](auto const& rule) { update_rows(exec, plan, value, rule, param, state...); });
+    }
+    template <class G, class P, class... S>
+    static void step(Cpu exec, G const& grad, StochasticRounding const& rounding, options const& chosen,
+                     Tensor<P>& param, Tensor<S>&... state) {
+        check_types<typename G::value_type, P, S...>();
+        with_rule(checked_rule<O>(typename O::states{}, chosen, param, state...),
+                  [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, state...); });
+    }
+};
+
+/// How an optimizer makes a step. Those of rowan specialize it where their formulas stand; a user's has `rule` itself.
+template <class O>
+struct StepsOf : StepsByRule<O> {
+    template <class... P>
+    static auto rule(typename O::options const& options) {
+        return O::template rule<P...>(options);
+    }
+};
+
+/// A step on a table, by a gradient of its rows, or on a view, by one with a row for each name: see detail/table_step.hpp.
+template <class O, class X, class G, class... Rounding>
+void step_on_table(Cpu exec, X& x, typename O::options const& options, G const& grad, Rounding const&... rounding);
+
+template <class O>
+inline constexpr bool can_round = std::derived_from<StepsOf<O>, StepsByRule<O>>;
+template <class R>
+concept rounding_of_steps = std::same_as<R, StochasticRounding>;
+
+/// Whether a number stands among the arguments, where options have names.
+template <class... A>
+inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
+
+}  // namespace detail
+
+/// What stands in a macro's argument as one.
+#define ROWAN_LIST(...) __VA_ARGS__
+
+/// The functions of an optimizer O with these tensors, of element types `types`: with and without an execution, by a
+/// gradient, by a plan, and with a rounding.
+#define ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, types, tensors, arguments)                               \
+    template <device D, types, class G>                                                                      \
+    requires detail::gradient_on<G, D>                                                                       \
+    void name(D const& exec, tensors, G const& grad, typename O::options const& o = {}) qualifier {          \
+        detail::StepsOf<O>::step(exec, grad, o, arguments);                                                  \
+    }                                                                                                        \
+    template <types, class D, class G>                                                                       \
+    requires detail::gradient_on<G, D>                                                                       \
+    void name(tensors, G const& grad, typename O::options const& o = {}) qualifier {                         \
+        detail::StepsOf<O>::step(param.device(), grad, o, arguments);                                        \
+    }                                                                                                        \
+    template <device D, types, class G>                                                                      \
+    void name(D const& exec, RowPlan<D> const& plan, tensors, Tensor<G, D> const& value,                     \
+              typename O::options const& o = {}) qualifier {                                                 \
+        detail::StepsOf<O>::step(exec, plan, value, o, arguments);                                           \
+    }                                                                                                        \
+    template <types, class D, class G>                                                                       \
+    void name(RowPlan<D> const& plan, tensors, Tensor<G, D> const& value, typename O::options const& o = {}) \
+        qualifier {                                                                                          \
+        detail::StepsOf<O>::step(plan.device(), plan, value, o, arguments);                                  \
+    }                                                                                                        \
+    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                              \
+    requires detail::gradient_on<G, D> && detail::can_round<O>                                               \
+    void name(std::type_identity_t<D> exec, tensors, G const& grad, R const& rounding,                       \
+              typename O::options const& o = {}) qualifier {                                                 \
+        detail::StepsOf<O>::step(exec, grad, rounding, o, arguments);                                        \
+    }                                                                                                        \
+    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                              \
+    requires detail::gradient_on<G, D> && detail::can_round<O>                                               \
+    void name(tensors, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier {      \
+        detail::StepsOf<O>::step(Cpu{}, grad, rounding, o, arguments);                                       \
+    }
+/// Those of tables and views.
+#define ROWAN_OPTIMIZER_TABLES(name, O, qualifier)                                                              \
+    template <named_rows X, class G>                                                                            \
+    void name(Cpu exec, X&& x, G const& grad, typename O::options const& o = {}) qualifier {                    \
+        detail::step_on_table<O>(exec, x, o, grad);                                                             \
+    }                                                                                                           \
+    template <named_rows X, class G>                                                                            \
+    void name(X&& x, G const& grad, typename O::options const& o = {}) qualifier {                              \
+        detail::step_on_table<O>(Cpu{}, x, o, grad);                                                            \
+    }                                                                                                           \
+    template <named_rows X, class G, detail::rounding_of_steps R>                                               \
+    void name(Cpu exec, X&& x, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier { \
+        detail::step_on_table<O>(exec, x, o, grad, rounding);                                                   \
+    }                                                                                                           \
+    template <named_rows X, class G, detail::rounding_of_steps R>                                               \
+    void name(X&& x, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier {           \
+        detail::step_on_table<O>(Cpu{}, x, o, grad, rounding);                                                  \
+    }
+
+// By the number of states.
+#define ROWAN_OPTIMIZER_0(name, O, qualifier) \
+    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, class P, ROWAN_LIST(Tensor<P, D>& param), param)
+#define ROWAN_OPTIMIZER_1(name, O, qualifier)                                 \
+    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, ROWAN_LIST(class P, class S), \
+                            ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state), ROWAN_LIST(param, state))
+#define ROWAN_OPTIMIZER_2(name, O, qualifier)                                                            \
+    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, ROWAN_LIST(class P, class S, class S2),                  \
+                            ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state, Tensor<S2, D>& state2), \
+                            ROWAN_LIST(param, state, state2))
+#define ROWAN_OPTIMIZER_3(name, O, qualifier)                                                               \
+    ROWAN_OPTIMIZER_TENSORS(                                                                                \
+        name, O, qualifier, ROWAN_LIST(class P, class S, class S2, class S3),                               \
+        ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state, Tensor<S2, D>& state2, Tensor<S3, D>& state3), \
+        ROWAN_LIST(param, state, state2, state3))
+
+/// The function of one of rowan's optimizers, which has so many states; and mistakes, which do not compile.
+#define ROWAN_OPTIMIZER_FUNCTION(name, states)                                                                    \
+    ROWAN_OPTIMIZER_##states(name, optim::name, )                                                                 \
+        ROWAN_OPTIMIZER_TABLES(name, optim::name, ) template <class P, class D, class... A>                       \
+    requires(states > 0 && detail::has_numbers<A...>) void name(Tensor<P, D>&, A const&...) {                     \
+        static_assert(!element<P>, "rowan::" #name ": options have names: (..., grad, {.learning_rate = 0.1})");  \
+    }                                                                                                             \
+    template <class P, class D, class G>                                                                          \
+    requires(states > 0 && detail::gradient_on<G, D>) void name(Tensor<P, D>&, G const&,                          \
+                                                                optim::name::options const& = {}) {               \
+        static_assert(!element<P>, "rowan::" #name                                                                \
+                                   ": its states are yours: each begins as "                                      \
+                                   "Tensor<T>::zeros(param.shape()), and stands between param and the gradient"); \
+    }
+
+/// The function of an optimizer, such as adagrad, which changes a parameter and its states in place by a gradient:
+///     adagrad(param, moment, grad, options);                a SelectedRows, whose duplicates are summed, or a Tensor
+///     adagrad(plan, param, moment, value, options);         rows of a plan, made once for several gradients or
+///                                                           parameters; value has a row for each of its lookups
+///     adagrad(param, moment, grad, rounding, options);      see StochasticRounding
+///     adagrad(table, grad, options);                        states by name: see table
+///     adagrad(view, x_grad, options);
+///     adagrad(exec, …);                                     on this device, with so many threads
+/// `O` is its declaration. That of your own is a struct, which then works wherever those of rowan do:
+///     struct signum_options {
+///         double learning_rate = 0.01, momentum = 0.9;
+///         ROWAN_OPTIONS(signum_options, learning_rate, momentum)
+///     };
+///     struct signum {
+///         using options = signum_options;
+///         using states = rowan::state_list<rowan::slot::moment>;
+///         template <class... P>                             // element types of param and the states
+///         static rowan::LaneRule<signum_formula> rule(signum_options const& o) { return {{o}}; }
+///     };
+///     inline constexpr rowan::Optimizer<signum> signum_step;
+/// `rule` may throw for wrong options; `static constexpr bool one_state_per_row = true` gives states the shape [height].
+template <class O>
+struct Optimizer {
+    using options = typename O::options;
+
+    /// One step: the arguments stand above.
+    /// errors   those of the optimizer; nothing has changed
+    /// cost     that of update_rows
+    ROWAN_OPTIMIZER_TABLES(operator(), O, const)
+    ROWAN_OPTIMIZER_0(operator(), O, const requires(O::states::size == 0))
+    ROWAN_OPTIMIZER_1(operator(), O, const requires(O::states::size == 1))
+    ROWAN_OPTIMIZER_2(operator(), O, const requires(O::states::size == 2))
+    ROWAN_OPTIMIZER_3(operator(), O, const requires(O::states::size == 3))
+};
+
+}  // namespace rowan::inline v0
+
+/// The steps of an optimizer in the compiled library, for elements of T; then the types of param and its states.
+#define ROWAN_OPTIMIZER(Steps, T, ...)                                                                                 \
+    ROWAN_TEMPLATE(                                                                                                    \
+        void detail::Steps::step(Cpu const&, SelectedRows<T> const&, detail::Steps::options const&, __VA_ARGS__))      \
+    ROWAN_TEMPLATE(void detail::Steps::step(Cpu const&, Tensor<T> const&, detail::Steps::options const&, __VA_ARGS__)) \
+    ROWAN_TEMPLATE(void detail::Steps::step(Cpu const&, RowPlan<Cpu> const&, Tensor<T> const&,                         \
+                                            detail::Steps::options const&, __VA_ARGS__))
+
+// rowan/sparse/detail/table_step.hpp: step_on_table, the steps of optimizers on tables and views.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// A table in memory or in a file whose names are its row numbers.
+template <class X>
+concept table_of_ids = row_table<X> && requires(X& x, Ids<> rows) {
+    { x.rows() } -> std::same_as<Tensor<typename X::value_type>&>;
+    x.change(Cpu{}, rows);
+};
+
+/// The view of a table whose names are its row numbers, and whose `change(exec, rows)` comes before they are written.
+template <class X>
+class ViewOfIds {
+public:
+    using value_type = typename X::value_type;
+
+    ViewOfIds(X& table, Tensor<std::int64_t> at) : table_(table), at_(std::move(at)) {}
+    Tensor<value_type>& rows() noexcept { return table_.rows(); }
+    Tensor<std::int64_t> const& at() const noexcept { return at_; }
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        return table_.template state<S>(name);
+    }
+    template <class S>
+    bool has_state(std::string_view name) const {
+        return table_.template has_state<S>(name);
+    }
+    void write(Cpu exec) { table_.change(exec, at_); }
+    void commit() noexcept {}
+
+private:
+    X& table_;
+    Tensor<std::int64_t> at_;
+};
+
+/// The element type of a state beside others of S.
+template <class State, class S>
+using state_type = std::conditional_t<std::same_as<State, slot::last_step>, std::int64_t, S>;
+
+/// Calls f with the states of an optimizer: of the type of sums, or, if one of them is of doubles, all of doubles. Numbers of
+/// steps are integers.
+template <class View, class... State, class F>
+void with_states(state_list<State...>, View& view, F const& f) {
+    using S = typename dtype<typename View::value_type>::sum;
+    if constexpr (std::same_as<S, float>) {
+        if ((view.template has_state<double>(State::name) || ...))
+            return f(view.template state<state_type<State, double>>(State::name)...);
+    }
+    f(view.template state<state_type<State, S>>(State::name)...);
+}
+
+/// Calls step(), first without changes, so that it refuses its arguments before before(), and then the view's write.
+template <class View, class Before, class Step>
+void write_and(Cpu exec, View& view, Before const& before, Step const& step) {
+    {
+        OnlyChecking const checking(true);
+        step();
+    }
+    if (only_checking()) return;
+    before();
+    view.write(exec);
+    step();
+    view.commit();
+}
+
+/// The gradient of the rows of a view, from one with a row for each name: names without a row take no part.
+template <class View, class G>
+SelectedRows<G> gradient_of(Cpu exec, View& view, Tensor<G> const& value) {
+    Tensor<std::int64_t> const& at = view.at();
+    auto const& names = at.shape();
+    auto const& shape = value.shape();
+    if (shape.size() < names.size() || !std::equal(names.begin(), names.end(), shape.begin()))
+        throw ShapeError("grad.shape()", shape_text(shape),
+                         {"to begin with ", shape_text(names), ", the shape of the names"});
+    auto rows = at.reshaped({at.size()});
+    auto all = looked_up_rows(names, value.share());
+    if (auto const known = RowGather<Cpu>::where(exec, at.size(), IsNotPadding{at.data(), -1});
+        known.size() < at.size()) {
+        rows = rows_at(exec, rows, known);
+        all = rows_at(exec, all, known);
+    }
+    return SelectedRowsAccess::adopt(height_of(view.rows()), std::move(rows), std::move(all));
+}
+
+template <class O, class View, class G, class... Rounding>
+void step_on_view(Cpu exec, View& view, typename O::options const& options, SelectedRows<G> const& grad,
+                  Rounding const&... rounding) {
+    static_assert(
+        !requires { O::changes_all_rows; },
+        "rowan: an optimizer that changes all rows, such as lamb, is for tensors: a table changes the rows of "
+        "a gradient");
+    if constexpr (requires { typename O::with_more_states; }) {
+        using S = typename dtype<typename View::value_type>::sum;
+        if (view.template has_state<S>("mean_grad") || view.template has_state<double>("mean_grad"))
+            return step_on_view<typename O::with_more_states>(exec, view, options, grad, rounding...);
+    }
+    with_states(typename O::states{}, view, [&](auto&... state) {
+        write_and(
+            exec, view, [] {}, [&] { StepsOf<O>::step(exec, grad, rounding..., options, view.rows(), state...); });
+    });
+}
+
+template <class O, class X, class G, class... Rounding>
+void step_on_table(Cpu exec, X& x, typename O::options const& options, G const& grad, Rounding const&... rounding) {
+    static_assert(!std::is_const_v<X>, "rowan: a table that is updated must not be const");
+    if constexpr (requires { typename X::deferred; }) {  // a view of a DeferredTable
+        using Own = typename X::deferred;
+        static_assert(
+            std::same_as<O, Own> || requires { requires std::same_as<typename O::with_more_states, Own>; },
+            "rowan: the optimizer of this DeferredTable is another one");
+        return x.step(exec, grad, options);
+    } else if constexpr (row_view<X> && requires { gradient_of(exec, x, grad); }) {
+        step_on_view<O>(exec, x, options, gradient_of(exec, x, grad), rounding...);
+    } else if constexpr (table_of_ids<X> && requires { SelectedRowsAccess::rows(grad); }) {
+        ViewOfIds<X> view(x, SelectedRowsAccess::rows(grad).share());
+        step_on_view<O>(exec, view, options, grad, rounding...);
+    } else {
+        static_assert(std::is_const_v<X>,
+                      "rowan: a gradient of a view is a tensor with a row for each name, that of a "
+                      "table in a file also a SelectedRows");
+    }
+}
+
+}  // namespace detail
+
+/// update_rows on the rows of a table in a file: the same bits. The states are those of the table.
+///     update_rows(Cpu{}, table, gradient, rule, table.state<float>("moment"));
+/// shapes   as update_rows for tensors
+/// errors   those of update_rows; Error if a state is not of the table; those of its `change`; the table is unchanged,
+///          unless the rule throws
+/// cost     that of `change` and of update_rows
+template <detail::table_of_ids X, class G, class Rule, class... S>
+void update_rows(Cpu exec, X& x, SelectedRows<G> const& grad, Rule const& rule, Tensor<S>&... state) {
+    if (!(x.holds(state) && ...)) throw Error("a state is not one of the table: table.state<S>(name)");
+    detail::ViewOfIds<X> view(x, detail::SelectedRowsAccess::rows(grad).share());
+    detail::write_and(
+        exec, view, [] {}, [&] { update_rows(exec, grad, rule, view.rows(), state...); });
+}
+template <detail::table_of_ids X, class G, class Rule, class... S>
+void update_rows(X& x, SelectedRows<G> const& grad, Rule const& rule, Tensor<S>&... state) {
+    update_rows(Cpu{}, x, grad, rule, state...);
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
 
 namespace rowan::inline v0 {
@@ -25793,11 +26601,13 @@ struct KeyedTableOptions {
 /// A table with a row for each key, and the states of its optimizer, which get new rows together.
 ///
 ///     KeyedTable<float> table({.width = 64});
-///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
-///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
-///     auto x = gather(table.value(), rows);
-///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
+///     table.add_state<float>("moment", {64});                       // AdaGrad's
+///     auto view = table.view(keys);                                 // new keys have rows, which the step keeps
+///     auto x = gather(view.rows(), view.at());
+///     adagrad(view, x_grad);
 ///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
+///
+/// By hand: rows = table.find_or_insert(keys), and any algorithm on table.value().
 ///
 /// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
 /// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
@@ -25805,6 +26615,9 @@ struct KeyedTableOptions {
 template <class T, key_type Key = std::int64_t>
 class KeyedTable {
 public:
+    using value_type = T;
+    using names = Keys<Key>;  ///< of rows, see row_table
+
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
     /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
     ///          range; those of GrowingTensor
@@ -25818,6 +26631,7 @@ public:
     KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
     std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
     std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
+    std::size_t width() const noexcept { return options_.width; }        ///< the number of elements of a row
     Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
     Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
 
@@ -25828,7 +26642,16 @@ public:
     /// cost     one write of its rows
     template <class S>
     GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        return add_state<S>({}, row_shape, first);
+    }
+    /// With a name, by which optimizers find it: see slot.
+    /// errors   as add_state; Error if the table has a state of this name
+    /// cost     as add_state
+    template <class S>
+    GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        if (find(name) != nullptr) throw Error({"two states are named \"", name, "\""});
         auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
+        state->name = std::move(name);
         if (state->rows.most_rows() < height()) throw std::bad_alloc();
         state->grow(height());
         for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
@@ -25838,14 +26661,35 @@ public:
         return rows;
     }
 
+    /// A state by its name: [height, row shape].
+    /// errors   Error if there is none; TypeError if its elements are not S
+    /// cost     O(states)
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        State* const found = find(name);
+        if (found == nullptr) throw Error({"the table has no state \"", name, "\""});
+        if (!found->template has<S>()) throw TypeError({"the state \"", name, "\""}, found->type, dtype<S>::name);
+        return static_cast<StateOf<S>*>(found)->rows.tensor();
+    }
+    /// Whether there is a state of this name, with elements of S.
+    /// errors   none
+    /// cost     O(states)
+    template <class S>
+    bool has_state(std::string_view name) const {
+        State const* const found = find(name);
+        return found != nullptr && found->template has<S>();
+    }
+
     /// The rows of keys; new keys get rows, if the options admit them.
     /// shapes   keys of any shape -> the same
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        auto insertion = begin_insert(exec, keys);
-        insertion.commit();
-        return insertion.rows().share();
+        make_room(exec, keys.size());
+        std::vector<std::int64_t> inserted;
+        auto rows = index_.find_or_insert(exec, keys, inserted);
+        add(exec, inserted);
+        return rows;
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
@@ -25857,27 +26701,20 @@ public:
         return {find_or_insert(keys.value()), keys.lod()};
     }
 
-    class Insertion;
+    class View;
 
-    /// The rows of keys, where new keys and their rows are provisional until `commit` of the result, as for
-    /// KeyIndex::begin_insert. Otherwise the table has its height, keys, uses and sightings again; free rows may have
-    /// other values.
+    /// The rows of keys: see row_view. New keys and their rows are provisional until its commit, see KeyInsertion.
+    /// Without it, table and states have their heights again, but for states that you have grown meanwhile, and the table
+    /// its keys, uses and sightings; free rows may have other values. `times` says how often each key occurs.
     /// errors   as find_or_insert
     /// cost     as find_or_insert
-    Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
-        thread_count(exec);  // throws before anything changes
-        auto const more = static_cast<std::int64_t>(keys.size());
-        reserve(height() + std::min(more, most_rows_ - height()));
-        Insertion insertion(*this, index_.begin_insert(exec, keys, times));
-        grow(index_.height());
-        auto const inserted = insertion.inserted();
-        std::size_t const width = options_.width + states_.size() + 1;
-        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
-                              [&](std::size_t begin, std::size_t end) {
-                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
-                              });
-        return insertion;
+    View view(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
+        make_room(exec, keys.size());
+        View view(*this, height(), index_.begin_insert(exec, keys, times));
+        add(exec, view.inserted());
+        return view;
     }
+    View view(Keys<Key> keys) { return view(Cpu{}, keys); }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
     /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
@@ -25895,6 +26732,7 @@ public:
     ///          GrowingTensor::grow; nothing has changed
     /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
     void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+        detail::KeyIndexAccess::check_settled(index_, "assign");
         detail::check_height("value", value, contents.height);
         detail::check_trailing("value", value, value_.tensor().shape());
         if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
@@ -25920,16 +26758,30 @@ private:
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
         virtual void grow(std::int64_t height) = 0;
-        virtual void shrink(std::int64_t height) noexcept = 0;
+        virtual void shrink(std::int64_t from, std::int64_t to) noexcept = 0;
         virtual void reset(std::int64_t row) = 0;
+
+        State(std::int32_t number, std::string_view elements) : wire(number), type(elements) {}
+        State(State const&) = delete;
+        State& operator=(State const&) = delete;
+        template <class S>
+        bool has() const {
+            return wire == dtype<S>::wire && type == dtype<S>::name;
+        }
+
+        std::int32_t wire;
+        std::string_view type;
+        std::string name{};
     };
     template <class S>
     struct StateOf final : State {
         StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
-            : rows(row_shape, most), first(first_value) {}
+            : State(dtype<S>::wire, dtype<S>::name), rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
         void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
-        void shrink(std::int64_t height) noexcept override { rows.shrink(height); }
+        void shrink(std::int64_t from, std::int64_t to) noexcept override {
+            if (rows.height() == from) rows.shrink(to);
+        }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
         }
@@ -25937,6 +26789,13 @@ private:
         GrowingTensor<S> rows;
         S first;
     };
+
+    /// The state of this name, or nullptr; also without a name.
+    State* find(std::string_view name) const {
+        auto const named = [&](auto const& state) { return !name.empty() && state->name == name; };
+        auto const found = std::ranges::find_if(states_, named);
+        return found == states_.end() ? nullptr : found->get();
+    }
 
     static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
@@ -25958,6 +26817,20 @@ private:
     void add_default_row() {
         value_.grow(1);
         std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+    }
+
+    // What may fail before `add` gives the rows that the index has added their first values.
+    void make_room(Cpu exec, std::size_t keys) {
+        if (thread_count(exec) > 1) detail::prepare_helpers();
+        reserve(height() + std::min(static_cast<std::int64_t>(keys), most_rows_ - height()));
+    }
+    void add(Cpu exec, std::span<std::int64_t const> inserted) {
+        grow(index_.height());
+        std::size_t const width = options_.width + states_.size() + 1;
+        detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
+                              [&](std::size_t begin, std::size_t end) {
+                                  for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
+                              });
     }
 
     void reserve(std::int64_t height) {
@@ -25983,8 +26856,8 @@ private:
     }
 
     void shrink(std::int64_t height) noexcept {
+        for (auto const& state : states_) state->shrink(this->height(), height);
         value_.shrink(height);
-        for (auto const& state : states_) state->shrink(height);
     }
 
     void reset(std::int64_t row) {
@@ -26007,29 +26880,51 @@ private:
     KeyIndex<Key> index_;
 };
 
-/// The rows of a batch of keys, of which new ones are provisional: see KeyInsertion.
+/// The rows of a batch of keys, of which new ones are provisional: see KeyedTable::view.
 template <class T, key_type Key>
-class KeyedTable<T, Key>::Insertion {
+class KeyedTable<T, Key>::View {
 public:
-    Insertion(Insertion&& other) noexcept = default;
-    Insertion& operator=(Insertion&& other) = delete;
-    ~Insertion() {
-        if (table_ == nullptr || !keys_) return;
-        keys_.reset();
-        table_->shrink(table_->index_.height());
+    using value_type = T;
+
+    View(View&& other) noexcept = default;
+    View& operator=(View&& other) = delete;
+    ~View() {
+        if (keys_.open()) table_->shrink(height_);
     }
 
-    Tensor<std::int64_t> const& rows() const& noexcept { return keys_->rows(); }           ///< the rows of the keys
-    std::span<std::int64_t const> inserted() const noexcept { return keys_->inserted(); }  ///< those that are new
-    void commit() noexcept { keys_->commit(); }                                            ///< keeps them
+    Tensor<T>& rows() noexcept { return table_->value(); }                     ///< those of the table
+    Tensor<std::int64_t> const& at() const& noexcept { return keys_.rows(); }  ///< the row of each key, or -1
+    std::span<std::int64_t const> inserted() const noexcept { return keys_.inserted(); }  ///< the rows that are new
+    bool open() const noexcept { return keys_.open(); }  ///< whether it is neither committed nor withdrawn
+    /// As KeyedTable::state.
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        return table_->template state<S>(name);
+    }
+    /// As KeyedTable::has_state.
+    template <class S>
+    bool has_state(std::string_view name) const {
+        return table_->template has_state<S>(name);
+    }
+
+    /// Checks that commit will not fail.
+    /// errors   Error if this view is committed or withdrawn, or an older one is open
+    /// cost     O(1)
+    void write(Cpu) const {
+        if (!open()) throw Error("the view is no longer open: a step has kept its keys, or an older view is gone");
+        keys_.check_oldest();
+    }
+    void commit() { keys_.commit(); }  ///< keeps the keys
 
 private:
     friend class KeyedTable;
 
-    Insertion(KeyedTable& table, KeyInsertion<Key>&& keys) : table_(&table), keys_(std::move(keys)) {}
+    View(KeyedTable& table, std::int64_t height, KeyInsertion<Key>&& keys)
+        : table_(&table), height_(height), keys_(std::move(keys)) {}
 
     KeyedTable* table_;
-    std::optional<KeyInsertion<Key>> keys_;
+    std::int64_t height_;  // of the table before
+    KeyInsertion<Key> keys_;
 };
 
 namespace detail {
@@ -26126,6 +27021,13 @@ public:
     GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
         return local_->template add_state<S>(row_shape, first);
     }
+    /// With a name, as KeyedTable::add_state.
+    /// errors   as KeyedTable::add_state
+    /// cost     as KeyedTable::add_state
+    template <class S>
+    GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        return local_->template add_state<S>(std::move(name), row_shape, first);
+    }
 
     void set_step(std::int64_t step) noexcept { local_->set_step(step); }  ///< as KeyedTable, on all ranks alike
     /// Removes keys of this rank, and returns their rows in value(), as KeyedTable::evict_unused.
@@ -26160,10 +27062,10 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
-        std::optional<typename KeyedTable<T, Key>::Insertion> insertion;
+        std::optional<typename KeyedTable<T, Key>::View> view;
         bool told = false;
         try {
-            insertion.emplace(local_->begin_insert(exec, fetch.asked(), fetch.times()));
+            view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
             told = true;
             agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
         } catch (...) {
@@ -26179,9 +27081,9 @@ public:
             }
             throw;
         }
-        insertion->commit();
+        view->commit();
         return detail::after_agreement(shards_.group(),
-                                       [&] { return fetch.answer(exec, shards_.group(), insertion->rows()); });
+                                       [&] { return fetch.answer(exec, shards_.group(), view->at()); });
     }
 
     /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked
@@ -29596,111 +30498,6 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ParameterGradient> append_gradients
 
 #endif
 
-// rowan/sparse/optimizer_options.hpp: the settings of the optimizers.
-
-namespace rowan::inline v0 {
-
-/// The options of adadelta.
-struct AdadeltaOptions {
-    double learning_rate = 1.0;  ///< the factor of the steps
-    double rho = 0.9;            ///< decay rate of the mean squares, in [0, 1)
-    double epsilon = 1e-6;       ///< added inside both square roots
-    double weight_decay = 0.0;   ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(AdadeltaOptions, learning_rate, rho, epsilon, weight_decay)
-};
-
-/// The options of adagrad and rowwise_adagrad.
-struct AdaGradOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double epsilon = 1e-6;        ///< added to the square root
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(AdaGradOptions, learning_rate, epsilon, weight_decay, decoupled)
-};
-
-/// The options of adam.
-struct AdamOptions {
-    double learning_rate = 0.001;  ///< the step size
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
-    double epsilon = 1e-8;         ///< added to the square root
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;     ///< AdamW: touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(AdamOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay, decoupled)
-};
-
-/// The options of adamax.
-struct AdamaxOptions {
-    double learning_rate = 0.002;  ///< the step size
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the greatest gradient, in [0, 1)
-    double epsilon = 1e-8;         ///< added to the absolute value of the gradient
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-    double weight_decay = 0.0;  ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(AdamaxOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
-};
-
-/// The options of ftrl.
-struct FtrlOptions {
-    double learning_rate = 0.01;  ///< the step size; not 0
-    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
-    double l2 = 0.0;              ///< L2 penalty
-    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
-
-    ROWAN_OPTIONS(FtrlOptions, learning_rate, l1, l2, lr_power)
-};
-
-/// The options of lamb.
-struct LambOptions {
-    double learning_rate = 0.001;  ///< the norm of a step, divided by the norm of the parameter
-    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
-    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
-    double epsilon = 1e-6;         ///< added to the square root
-    /// The number of this step, counted from 1 by the caller.
-    std::int64_t step = 1;
-    double weight_decay = 0.01;  ///< weight_decay · p is added to the direction
-
-    ROWAN_OPTIONS(LambOptions, learning_rate, beta1, beta2, epsilon, step, weight_decay)
-};
-
-/// The options of momentum.
-struct MomentumOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double momentum = 0.9;        ///< mu: the momentum factor
-    bool nesterov = false;        ///< the step uses g + mu · v instead of v
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-
-    ROWAN_OPTIONS(MomentumOptions, learning_rate, momentum, nesterov, weight_decay)
-};
-
-/// The options of rmsprop.
-struct RmsPropOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
-    double momentum = 0.0;        ///< the momentum factor
-    double epsilon = 1e-6;        ///< added inside the square root
-
-    ROWAN_OPTIONS(RmsPropOptions, learning_rate, rho, momentum, epsilon)
-};
-
-/// The options of sgd.
-struct SgdOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
-    bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
-
-    ROWAN_OPTIONS(SgdOptions, learning_rate, weight_decay, decoupled)
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/op/optimizer/declared.hpp: optimizers and clipping: names, slots and options, without what computes.
 
 namespace rowan::inline v0 {
@@ -29770,21 +30567,43 @@ struct builtin_optimizer : optimizer_op<Attributes, State...> {
     using itself = Op;
 };
 
-template <>
-struct declared<adadelta_op> : builtin_optimizer<adadelta_op, AdadeltaOptions, slot::mean_square, slot::mean_step> {
-    static constexpr std::string_view name = "adadelta", brief = "Adadelta: changes param and its states in place.";
+template <class Attributes, class States>
+struct optimizer_of;
+template <class Attributes, class... State>
+struct optimizer_of<Attributes, state_list<State...>> {
+    using type = optimizer_op<Attributes, State...>;
+};
+template <class Attributes, class States>
+using optimizer_op_of = typename optimizer_of<Attributes, States>::type;
+
+/// What one of rowan's is by the declaration of its optimizer.
+template <class Op, class O>
+struct declared_optimizer : optimizer_op_of<typename O::options, typename O::states> {
+    using itself = Op;
+    static constexpr std::string_view name = O::name, brief = O::brief;
+    static constexpr bool one_state_per_row = requires { requires O::one_state_per_row; };
 };
 
 template <>
-struct declared<adam_op> : builtin_optimizer<adam_op, AdamOptions, slot::moment, slot::moment2> {
-    static constexpr std::string_view name = "adam";
-    static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
-};
-
+struct declared<adadelta_op> : declared_optimizer<adadelta_op, optim::adadelta> {};
 template <>
-struct declared<adamax_op> : builtin_optimizer<adamax_op, AdamaxOptions, slot::moment, slot::norm> {
-    static constexpr std::string_view name = "adamax", brief = "AdaMax: changes param and its states in place.";
-};
+struct declared<adagrad_op> : declared_optimizer<adagrad_op, optim::adagrad> {};
+template <>
+struct declared<rowwise_adagrad_op> : declared_optimizer<rowwise_adagrad_op, optim::rowwise_adagrad> {};
+template <>
+struct declared<adam_op> : declared_optimizer<adam_op, optim::adam> {};
+template <>
+struct declared<adamax_op> : declared_optimizer<adamax_op, optim::adamax> {};
+template <>
+struct declared<ftrl_op> : declared_optimizer<ftrl_op, optim::ftrl> {};
+template <>
+struct declared<lamb_op> : declared_optimizer<lamb_op, optim::lamb> {};
+template <>
+struct declared<momentum_op> : declared_optimizer<momentum_op, optim::momentum> {};
+template <>
+struct declared<rmsprop_op> : declared_optimizer<rmsprop_op, optim::rmsprop> {};
+template <>
+struct declared<sgd_op> : declared_optimizer<sgd_op, optim::sgd> {};
 
 template <>
 struct declared<clip_by_norm_op> : builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
@@ -29800,23 +30619,6 @@ struct declared<clip_by_global_norm_op>
 };
 
 template <>
-struct declared<ftrl_op> : builtin_optimizer<ftrl_op, FtrlOptions, slot::moment, slot::linear> {
-    static constexpr std::string_view name = "ftrl", brief = "FTRL: changes param and its states in place.";
-};
-
-template <>
-struct declared<lamb_op> : builtin_optimizer<lamb_op, LambOptions, slot::moment, slot::moment2> {
-    static constexpr std::string_view name = "lamb";
-    static constexpr std::string_view brief =
-        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
-};
-
-template <>
-struct declared<momentum_op> : builtin_optimizer<momentum_op, MomentumOptions, slot::velocity> {
-    static constexpr std::string_view name = "momentum", brief = "Momentum: changes param and velocity in place.";
-};
-
-template <>
 struct declared<moving_average_op> : builtin_optimizer<moving_average_op, MovingAverageOptions> {
     static constexpr std::string_view name = "moving_average";
     static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
@@ -29828,31 +30630,6 @@ struct declared<narrowed_moving_average_op>
     static constexpr bool compiled = false;          // the library has its kernels for bfloat16 alone
     static constexpr bool begins_with_param = true;  // its state begins with the values of param
     static constexpr std::string_view name = "narrowed_moving_average";
-};
-
-template <>
-struct declared<rmsprop_op> : builtin_optimizer<rmsprop_op, RmsPropOptions, slot::moment, slot::velocity> {
-    static constexpr std::string_view name = "rmsprop", brief = "RMSProp: changes param and its states in place.";
-};
-
-template <>
-struct declared<sgd_op> : builtin_optimizer<sgd_op, SgdOptions> {
-    static constexpr std::string_view name = "sgd";
-    static constexpr std::string_view brief =
-        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
-};
-
-template <>
-struct declared<adagrad_op> : builtin_optimizer<adagrad_op, AdaGradOptions, slot::moment> {
-    static constexpr std::string_view name = "adagrad";
-    static constexpr std::string_view brief =
-        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
-};
-
-template <>
-struct declared<rowwise_adagrad_op> : builtin_optimizer<rowwise_adagrad_op, AdaGradOptions, slot::moment> {
-    static constexpr std::string_view name = "rowwise_adagrad";
-    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 };
 
 }  // namespace detail
@@ -29990,7 +30767,6 @@ struct RowwiseAdaGrad {
     bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 
@@ -30483,6 +31259,66 @@ struct cast_op : detail::declared<cast_op<To>> {
 
 }  // namespace rowan::inline v0
 
+// rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct moving_average_formula {
+    double decay;
+
+    ROWAN_FORMULA void operator()(V const& x, V& average) const {
+        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
+    }
+    ROWAN_FORMULA void operator()(V const& x, V& average, V& sum) const {
+        (*this)(x, sum);
+        average = sum;
+    }
+};
+
+}  // namespace detail
+
+/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to
+/// 16 bits in every step, an average whose steps are less than half of its last bit does not move.
+/// shapes   average and x of one shape, rank at least 1
+/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
+/// cost     one pass over both; the same bits for any number of threads and on every device
+template <class A, class T, device D>
+void moving_average(D const& exec, Tensor<A, D>& average, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+    detail::check_types<T, A>();
+    detail::check_decay("decay", options.decay);
+    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
+}
+
+template <class A, class T, class Device>
+void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
+    moving_average(average.device(), average, x, options);
+}
+
+/// See moving_average. The slot `param` holds the average and `grad` holds x.
+struct moving_average_op : detail::declared<moving_average_op> {
+    template <class T, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
+        moving_average(exec, average, x, options);
+    }
+};
+
+/// moving_average for elements that are narrower than their sums: the state `moment` is the average in the type of
+/// sums, and `param` is that average, narrowed.
+struct narrowed_moving_average_op : detail::declared<narrowed_moving_average_op> {
+    template <class T, class S, class D>
+    static void run(D exec, Tensor<T, D>& average, Tensor<S, D>& sum, Tensor<T, D> const& x,
+                    MovingAverageOptions const& options = {}) {
+        detail::check_types<T, T, S>();
+        detail::check_decay("decay", options.decay);
+        update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average, sum);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/sparse/adadelta.hpp: adadelta, steps of the size of earlier steps.
 
 namespace rowan::inline v0 {
@@ -30501,17 +31337,17 @@ struct adadelta_formula {
     }
 };
 
-template <class D, class P, class S, class U>
-LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                              Tensor<U, D> const& mean_step, AdadeltaOptions const& options) {
-    check_setting<P, S, U>("learning_rate", options.learning_rate);
-    check_decay("rho", options.rho);
-    check_epsilon<P, S, U>(options.epsilon);
-    check_setting<P, S, U>("weight_decay", options.weight_decay);
-    check_state("mean_square", param, mean_square);
-    check_state("mean_step", param, mean_step);
-    return {{options}};
-}
+template <>
+struct StepsOf<optim::adadelta> : StepsByRule<optim::adadelta> {
+    template <class... P>
+    static LaneRule<adadelta_formula> rule(AdadeltaOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        check_decay("rho", options.rho);
+        check_epsilon<P...>(options.epsilon);
+        check_setting<P...>("weight_decay", options.weight_decay);
+        return {{options}};
+    }
+};
 
 }  // namespace detail
 
@@ -30528,82 +31364,10 @@ LaneRule<adadelta_formula> make_adadelta_rule(Tensor<P, D> const& param, Tensor<
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class S, class U, detail::gradient_on<D> G>
-void adadelta(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<U, D>& mean_step, G const& grad,
-              AdadeltaOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, U>();
-    update_rows(exec, grad, detail::make_adadelta_rule(param, mean_square, mean_step, options), param, mean_square,
-                mean_step);
-}
+ROWAN_OPTIMIZER_FUNCTION(adadelta, 2)
 
-/// One step of Adadelta on the rows of a plan, which is made once for several gradients or parameters; `value` has a
-/// row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, mean_square and mean_step [plan.height(), ...]
-/// errors   those of adadelta for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adadelta for a SelectedRows, without the sort
-template <device D, class P, class S, class U, class G>
-void adadelta(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-              Tensor<U, D>& mean_step, Tensor<G, D> const& value, AdadeltaOptions options = {}) {
-    detail::check_types<G, P, S, U>();
-    update_rows(exec, plan, value, detail::make_adadelta_rule(param, mean_square, mean_step, options), param,
-                mean_square, mean_step);
-}
-
-template <class P, class S, class U, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adadelta(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<U, Device>& mean_step, G const& grad,
-              AdadeltaOptions options = {}) {
-    adadelta(param.device(), param, mean_square, mean_step, grad, options);
-}
-
-template <class P, class S, class U, class G, class Device>
-void adadelta(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-              Tensor<U, Device>& mean_step, Tensor<G, Device> const& value, AdadeltaOptions options = {}) {
-    adadelta(plan.device(), plan, param, mean_square, mean_step, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adadelta(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adadelta: options have names: adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adadelta(Tensor<P, Device>&, G const&, AdadeltaOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adadelta: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "adadelta(param, mean_square, mean_step, grad, {.rho = 0.9})");
-}
-
-ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                             AdadeltaOptions))
-ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                             AdadeltaOptions))
-ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                             Tensor<float> const&, AdadeltaOptions))
-ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                             AdadeltaOptions))
-ROWAN_TEMPLATE(void adadelta(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                             AdadeltaOptions))
-ROWAN_TEMPLATE(void adadelta(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                             Tensor<double> const&, AdadeltaOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/adadelta.hpp: adadelta_op, Adadelta as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adadelta; the gradient may be dense or row-sparse.
-struct adadelta_op : detail::declared<adadelta_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<M, D>& mean_step, G const& grad,
-                    AdadeltaOptions const& options = {}) {
-        adadelta(exec, param, mean_square, mean_step, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::adadelta>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adadelta>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -30643,13 +31407,13 @@ struct adagrad_decay_formula {
     }
 };
 
-template <class D, class P, class M>
-DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                                   AdaGradOptions options) {
-    double const kept = check_adagrad<P, M>(options);
-    check_state("moment", param, moment);
-    return {{options, kept}};
-}
+template <>
+struct StepsOf<optim::adagrad> : StepsByRule<optim::adagrad> {
+    template <class... P>
+    static DecayRule<adagrad_decay_formula> rule(AdaGradOptions const& options) {
+        return {{options, check_adagrad<P...>(options)}};
+    }
+};
 
 }  // namespace detail
 
@@ -30666,74 +31430,10 @@ DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Te
 ///          as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
-template <device D, class P, class M, detail::gradient_on<D> G>
-void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
+ROWAN_OPTIMIZER_FUNCTION(adagrad, 1)
 
-/// One step of AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param and moment [plan.height(), ...]
-/// errors   those of adagrad for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adagrad for a SelectedRows, without the sort
-template <device D, class P, class M, class G>
-void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-             Tensor<G, D> const& value, AdaGradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
-    adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-             Tensor<G, Device> const& value, AdaGradOptions options = {}) {
-    adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>&, G const&, AdaGradOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
-                  "adagrad(param, moment, grad)");
-}
-
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            AdaGradOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/adagrad.hpp: adagrad_op, AdaGrad as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adagrad; the gradient may be dense or row-sparse.
-struct adagrad_op : detail::declared<adagrad_op> {
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdaGradOptions const& options = {}) {
-        adagrad(exec, param, moment, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::adagrad>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adagrad>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -30756,16 +31456,16 @@ struct adam_formula {
     }
 };
 
-template <class D, class P, class M, class V>
-LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
-                                      Tensor<V, D> const& moment2, AdamOptions options) {
-    check_moments<P, M, V>(options);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    check_state("moment1", param, moment1);
-    check_state("moment2", param, moment2);
-    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
-}
+template <>
+struct StepsOf<optim::adam> : StepsByRule<optim::adam> {
+    template <class... P>
+    static LaneRule<adam_formula> rule(AdamOptions const& options) {
+        check_moments<P...>(options);
+        double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+        check_setting<P...>("1 - learning_rate · weight_decay", kept);
+        return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
+    }
+};
 
 }  // namespace detail
 
@@ -30779,84 +31479,15 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite, and
 /// the element never moves again; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
 /// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
-/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+/// shapes   param, moment and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
 ///          ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class M, class V, detail::gradient_on<D> G>
-void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
+ROWAN_OPTIMIZER_FUNCTION(adam, 2)
 
-/// One step of Adam on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
-/// errors   those of adam for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adam for a SelectedRows, without the sort
-template <device D, class P, class M, class V, class G>
-void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          Tensor<G, D> const& value, AdamOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
-
-template <class P, class M, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    adam(param.device(), param, moment1, moment2, grad, options);
-}
-
-template <class P, class M, class V, class G, class Device>
-void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
-          Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(plan.device(), plan, param, moment1, moment2, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "adam(param, moment1, moment2, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, AdamOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/adam.hpp: adam_op, Adam as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adam; the gradient may be dense or row-sparse.
-struct adam_op : detail::declared<adam_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
-                    AdamOptions const& options = {}) {
-        adam(exec, param, moment, moment2, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::adam>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adam>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -30880,16 +31511,16 @@ struct adamax_formula {
     }
 };
 
-template <class D, class P, class M, class U>
-LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                          Tensor<U, D> const& norm, AdamaxOptions const& options) {
-    check_moments<P, M, U>(options);
-    double const rate = options.learning_rate / (1.0 - power(options.beta1, options.step));
-    check_setting<P, M, U>("learning_rate / (1 - beta1^step)", rate);
-    check_state("moment", param, moment);
-    check_state("norm", param, norm);
-    return {{options, rate}};
-}
+template <>
+struct StepsOf<optim::adamax> : StepsByRule<optim::adamax> {
+    template <class... P>
+    static LaneRule<adamax_formula> rule(AdamaxOptions const& options) {
+        check_moments<P...>(options);
+        double const rate = options.learning_rate / (1.0 - power(options.beta1, options.step));
+        check_setting<P...>("learning_rate / (1 - beta1^step)", rate);
+        return {{options, rate}};
+    }
+};
 
 }  // namespace detail
 
@@ -30906,80 +31537,10 @@ LaneRule<adamax_formula> make_adamax_rule(Tensor<P, D> const& param, Tensor<M, D
 ///          learning_rate / (1 - beta1^step) does not fit the type of computation; ShapeError if shapes do not match;
 ///          Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class M, class U, detail::gradient_on<D> G>
-void adamax(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm, G const& grad,
-            AdamaxOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, U>();
-    update_rows(exec, grad, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
-}
+ROWAN_OPTIMIZER_FUNCTION(adamax, 2)
 
-/// One step of AdaMax on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, moment and norm [plan.height(), ...]
-/// errors   those of adamax for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adamax for a SelectedRows, without the sort
-template <device D, class P, class M, class U, class G>
-void adamax(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<U, D>& norm,
-            Tensor<G, D> const& value, AdamaxOptions options = {}) {
-    detail::check_types<G, P, M, U>();
-    update_rows(exec, plan, value, detail::make_adamax_rule(param, moment, norm, options), param, moment, norm);
-}
-
-template <class P, class M, class U, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adamax(Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm, G const& grad,
-            AdamaxOptions options = {}) {
-    adamax(param.device(), param, moment, norm, grad, options);
-}
-
-template <class P, class M, class U, class G, class Device>
-void adamax(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<U, Device>& norm,
-            Tensor<G, Device> const& value, AdamaxOptions options = {}) {
-    adamax(plan.device(), plan, param, moment, norm, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adamax(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adamax: options have names: adamax(param, moment, norm, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adamax(Tensor<P, Device>&, G const&, AdamaxOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adamax: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "adamax(param, moment, norm, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                           AdamaxOptions))
-ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                           AdamaxOptions))
-ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                           Tensor<float> const&, AdamaxOptions))
-ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                           AdamaxOptions))
-ROWAN_TEMPLATE(void adamax(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                           AdamaxOptions))
-ROWAN_TEMPLATE(void adamax(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                           Tensor<double> const&, AdamaxOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/adamax.hpp: adamax_op, AdaMax as an operator.
-
-namespace rowan::inline v0 {
-
-/// See adamax; the gradient may be dense or row-sparse.
-struct adamax_op : detail::declared<adamax_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& norm, G const& grad,
-                    AdamaxOptions const& options = {}) {
-        adamax(exec, param, moment, norm, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::adamax>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adamax>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -31021,19 +31582,19 @@ struct ftrl_formula {
     }
 };
 
-template <class D, class P, class S, class L>
-LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
-                                      Tensor<L, D> const& linear, FtrlOptions options) {
-    check_setting<P, S, L>("learning_rate", options.learning_rate);
-    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
-    check_setting<P, S, L>("l1", options.l1);
-    check_setting<P, S, L>("l2", options.l2);
-    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
-        throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
-    check_state("squared", param, squared);
-    check_state("linear", param, linear);
-    return {{options}};
-}
+template <>
+struct StepsOf<optim::ftrl> : StepsByRule<optim::ftrl> {
+    template <class... P>
+    static LaneRule<ftrl_formula> rule(FtrlOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
+        check_setting<P...>("l1", options.l1);
+        check_setting<P...>("l2", options.l2);
+        if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
+            throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
+        return {{options}};
+    }
+};
 
 }  // namespace detail
 
@@ -31042,70 +31603,16 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
 ///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0 (NaN if l is NaN; 1e-10 is added to l1, l2)
 /// Right where n is a number of the type of computation, the widest dtype<T>::sum of the tensors: if g² overflows, for
-/// float from |g| = 1.9e19 on, p is NaN. With `squared` of doubles, the bound is 1e154.
-/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+/// float from |g| = 1.9e19 on, p is NaN. With a moment (s) of doubles, the bound is 1e154.
+/// shapes   param, moment (s) and linear (l) [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class S, class L, detail::gradient_on<D> G>
-void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
-          FtrlOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, L>();
-    update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
-}
+ROWAN_OPTIMIZER_FUNCTION(ftrl, 2)
 
-/// One step of FTRL-proximal on the rows of a plan, which is made once for several gradients or parameters; `value` has
-/// a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, squared and linear [plan.height(), ...]
-/// errors   those of ftrl for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of ftrl for a SelectedRows, without the sort
-template <device D, class P, class S, class L, class G>
-void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
-          Tensor<G, D> const& value, FtrlOptions options = {}) {
-    detail::check_types<G, P, S, L>();
-    update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
-}
-
-template <class P, class S, class L, class G, class Device>
-requires detail::gradient_on<G, Device>
-void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
-          FtrlOptions options = {}) {
-    ftrl(param.device(), param, squared, linear, grad, options);
-}
-
-template <class P, class S, class L, class G, class Device>
-void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
-          Tensor<G, Device> const& value, FtrlOptions options = {}) {
-    ftrl(plan.device(), plan, param, squared, linear, value, options);
-}
-
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, FtrlOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
-
-namespace rowan::inline v0 {
-
-/// See ftrl; the gradient may be dense or row-sparse.
-struct ftrl_op : detail::declared<ftrl_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
-                    FtrlOptions const& options = {}) {
-        ftrl(exec, param, moment, linear, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::ftrl>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::ftrl>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -31416,31 +31923,31 @@ LambRate lamb_rate(double learning_rate, SquaredNorm const& param, SquaredNorm c
 }
 
 template <class D, class P, class M, class V>
-lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment1, Tensor<V, D> const& moment2,
+lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment, Tensor<V, D> const& moment2,
                                    LambOptions const& options) {
     check_moments<P, M, V>(options);
-    check_state("moment1", param, moment1);
+    check_state("moment", param, moment);
     check_state("moment2", param, moment2);
     return {options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)};
 }
 
 /// Of arguments that have been checked. Nothing is changed before the norms are known.
 template <class D, class P, class M, class V, class G>
-void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
                 Tensor<G, D> const& grad, lamb_direction const& direction) {
     using S = compute_t<G, P, M, V>;
     using R = std::conditional_t<element<S>, S, P>;
     using Loops = ElementLoops<D>;
-    Loops::check(exec, param, moment1, moment2, grad);
+    Loops::check(exec, param, moment, moment2, grad);
     if (param.size() == 0) return;
     SquaredNorm const of_param = squared_of(exec, param);
     auto r = new_tensor<R>(exec, param.shape());
     Loops::template each_in_rows<S>(
         exec, 1, r.size(),
         write_directions<G, P, M, V, R>{direction, grad.data(), std::as_const(param).data(),
-                                        std::as_const(moment1).data(), std::as_const(moment2).data(), r.data()});
+                                        std::as_const(moment).data(), std::as_const(moment2).data(), r.data()});
     LambRate const rate = lamb_rate<S>(direction.options.learning_rate, of_param, squared_of(exec, r));
-    update_rows(exec, grad, LaneRule<lamb_formula>{{direction, rate}}, param, moment1, moment2);
+    update_rows(exec, grad, LaneRule<lamb_formula>{{direction, rate}}, param, moment, moment2);
 }
 
 /// to = from
@@ -31453,17 +31960,49 @@ struct copied {
 
 /// The gradient that `rows`, a SelectedRows or a plan and its value, represent, of the type in which they are summed.
 template <class D, class P, class M, class V, class G, class... Rows>
-void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
                   Tensor<G, D> const& value, lamb_direction const& direction, Rows const&... rows) {
     check_exec(exec);
-    check_sparse_targets(value, height, param, moment1, moment2);
+    check_sparse_targets(value, height, param, moment, moment2);
     if (only_checking()) return;
-    ElementLoops<D>::check(exec, param, moment1, moment2, value);
+    ElementLoops<D>::check(exec, param, moment, moment2, value);
     if (param.size() == 0) return;
     auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
     update_rows(exec, rows..., LaneRule<copied>{}, dense);
-    lamb_along(exec, param, moment1, moment2, dense, direction);
+    lamb_along(exec, param, moment, moment2, dense, direction);
 }
+
+/// How lamb makes a step.
+template <>
+struct StepsOf<optim::lamb> {
+    using options = LambOptions;
+
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, Tensor<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
+                     Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        check_exec(exec);
+        check_dense_targets(grad, param, moment, moment2);
+        if (!only_checking()) lamb_along(exec, param, moment, moment2, grad, direction);
+    }
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, SelectedRows<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
+                     Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+        lamb_of_rows(exec, grad.height(), param, moment, moment2, grad.value(), direction, grad);
+    }
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, RowPlan<D> const& plan, Tensor<G, D> const& value, options const& chosen,
+                     Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        SelectedRows<G, D>::check_value(value, plan.value_rows());
+        lamb_of_rows(exec, plan.height(), param, moment, moment2, value, direction, plan, value);
+    }
+};
 
 }  // namespace detail
 
@@ -31478,7 +32017,7 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
 /// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for
 /// any number of threads.
-/// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
+/// shapes   param, moment (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
 ///          ShapeError if shapes do not match; Error as update_rows; std::bad_alloc; on a Thrust device those of
@@ -31487,97 +32026,10 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 ///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
 ///          a Thrust device synchronizes for each norm, and again for one whose square is 0 or does not fit; O(1) if
 ///          param has no elements
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
-          LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, moment1, moment2);
-    if (!detail::only_checking()) detail::lamb_along(exec, param, moment1, moment2, grad, direction);
-}
+ROWAN_OPTIMIZER_FUNCTION(lamb, 2)
 
-/// One step of LAMB for a row-sparse gradient, which stands for the dense one with zeros: all rows are updated.
-/// shapes   param, moment1 and moment2 [height, ...], grad of that height and row shape
-/// errors   those of lamb for a Tensor
-/// cost     that of lamb for a Tensor, and a sort of the rows
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          SelectedRows<G, D> const& grad, LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    detail::lamb_of_rows(exec, grad.height(), param, moment1, moment2, grad.value(), direction, grad);
-}
-
-/// One step of LAMB on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
-/// errors   those of lamb for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of lamb for a SelectedRows, without the sort
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          Tensor<G, D> const& value, LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(value, plan.value_rows());
-    detail::lamb_of_rows(exec, plan.height(), param, moment1, moment2, value, direction, plan, value);
-}
-
-template <class P, class M, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void lamb(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
-          LambOptions options = {}) {
-    lamb(param.device(), param, moment1, moment2, grad, options);
-}
-
-template <class P, class M, class V, class G, class Device>
-void lamb(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
-          Tensor<G, Device> const& value, LambOptions options = {}) {
-    lamb(plan.device(), plan, param, moment1, moment2, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void lamb(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::lamb: options have names: lamb(param, moment1, moment2, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void lamb(Tensor<P, Device>&, G const&, LambOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::lamb: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "lamb(param, moment1, moment2, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, LambOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/lamb.hpp: lamb_op, LAMB as an operator.
-
-namespace rowan::inline v0 {
-
-/// See lamb; the gradient may be dense or row-sparse, and the update is dense.
-struct lamb_op : detail::declared<lamb_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
-                    LambOptions const& options = {}) {
-        lamb(exec, param, moment, moment2, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsOf<optim::lamb>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsOf<optim::lamb>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -31623,14 +32075,16 @@ struct momentum_rule {
 template <>
 inline constexpr bool is_elementwise<momentum_rule> = true;
 
-template <class D, class P, class M>
-momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
-    check_setting<P, M>("learning_rate", options.learning_rate);
-    check_setting<P, M>("momentum", options.momentum);
-    check_setting<P, M>("weight_decay", options.weight_decay);
-    check_state("velocity", param, velocity);
-    return {options};
-}
+template <>
+struct StepsOf<optim::momentum> : StepsByRule<optim::momentum> {
+    template <class... P>
+    static momentum_rule rule(MomentumOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        check_setting<P...>("momentum", options.momentum);
+        check_setting<P...>("weight_decay", options.weight_decay);
+        return {options};
+    }
+};
 
 }  // namespace detail
 
@@ -31644,128 +32098,10 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 ///          shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
-template <device D, class P, class V, detail::gradient_on<D> G>
-void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
-    detail::check_types<typename G::value_type, P, V>();
-    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
+ROWAN_OPTIMIZER_FUNCTION(momentum, 1)
 
-/// One step of momentum on the rows of a plan, which is made once for several gradients or parameters; `value` has a
-/// row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param and velocity [plan.height(), ...]
-/// errors   those of momentum for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of momentum for a SelectedRows, without the sort
-template <device D, class P, class V, class G>
-void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
-              Tensor<G, D> const& value, MomentumOptions options = {}) {
-    detail::check_types<G, P, V>();
-    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
-
-template <class P, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(param.device(), param, velocity, grad, options);
-}
-
-template <class P, class V, class G, class Device>
-void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
-              Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(plan.device(), plan, param, velocity, value, options);
-}
-
-// A mistake, which does not compile.
-template <class P, class V, class G, class Device, class R, class... More>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
-}
-
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                             MomentumOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
-
-namespace rowan::inline v0 {
-
-/// See momentum; the gradient may be dense or row-sparse.
-struct momentum_op : detail::declared<momentum_op> {
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
-                    MomentumOptions const& options = {}) {
-        momentum(exec, param, velocity, grad, options);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/moving_average.hpp: moving_average, an average of a tensor over time.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-struct moving_average_formula {
-    double decay;
-
-    ROWAN_FORMULA void operator()(V const& x, V& average) const {
-        average = product(constant<V>(decay), average) + product(constant<V>(1.0 - decay), x);
-    }
-    ROWAN_FORMULA void operator()(V const& x, V& average, V& sum) const {
-        (*this)(x, sum);
-        average = sum;
-    }
-};
-
-}  // namespace detail
-
-/// average = decay · average + (1 - decay) · x. The average of 16-bit numbers should be a tensor of floats: rounded to
-/// 16 bits in every step, an average whose steps are less than half of its last bit does not move.
-/// shapes   average and x of one shape, rank at least 1
-/// errors   ShapeError if shapes differ; ValueError if decay is not in [0, 1)
-/// cost     one pass over both; the same bits for any number of threads and on every device
-template <class A, class T, device D>
-void moving_average(D const& exec, Tensor<A, D>& average, Tensor<T, D> const& x,
-                    MovingAverageOptions const& options = {}) {
-    detail::check_types<T, A>();
-    detail::check_decay("decay", options.decay);
-    update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average);
-}
-
-template <class A, class T, class Device>
-void moving_average(Tensor<A, Device>& average, Tensor<T, Device> const& x, MovingAverageOptions const& options = {}) {
-    moving_average(average.device(), average, x, options);
-}
-
-/// See moving_average. The slot `param` holds the average and `grad` holds x.
-struct moving_average_op : detail::declared<moving_average_op> {
-    template <class T, class D>
-    static void run(D exec, Tensor<T, D>& average, Tensor<T, D> const& x, MovingAverageOptions const& options = {}) {
-        moving_average(exec, average, x, options);
-    }
-};
-
-/// moving_average for elements that are narrower than their sums: the state `moment` is the average in the type of
-/// sums, and `param` is that average, narrowed.
-struct narrowed_moving_average_op : detail::declared<narrowed_moving_average_op> {
-    template <class T, class S, class D>
-    static void run(D exec, Tensor<T, D>& average, Tensor<S, D>& sum, Tensor<T, D> const& x,
-                    MovingAverageOptions const& options = {}) {
-        detail::check_types<T, T, S>();
-        detail::check_decay("decay", options.decay);
-        update_rows(exec, x, LaneRule{detail::moving_average_formula{options.decay}}, average, sum);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::momentum>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::momentum>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -31797,146 +32133,40 @@ struct rmsprop_formula {
     }
 };
 
-template <class... P>
-LaneRule<rmsprop_formula> make_rmsprop_rule(RmsPropOptions const& options) {
-    check_setting<P...>("learning_rate", options.learning_rate);
-    check_decay("rho", options.rho);
-    check_setting<P...>("momentum", options.momentum);
-    check_epsilon<P...>(options.epsilon);
-    return {{options}};
-}
-
-template <class D, class P, class S, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<V, D> const& velocity, RmsPropOptions const& options) {
-    check_state("mean_square", param, mean_square);
-    check_state("velocity", param, velocity);
-    return make_rmsprop_rule<P, S, V>(options);
-}
-
-template <class D, class P, class S, class A, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
-                                            Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
-                                            RmsPropOptions const& options) {
-    check_state("mean_grad", param, mean_grad);
-    return make_rmsprop_rule(param, mean_square, velocity, options);
-}
+struct RmsPropSteps {
+    template <class... P>
+    static LaneRule<rmsprop_formula> rule(RmsPropOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        check_decay("rho", options.rho);
+        check_setting<P...>("momentum", options.momentum);
+        check_epsilon<P...>(options.epsilon);
+        return {{options}};
+    }
+};
+template <>
+struct StepsOf<optim::rmsprop> : RmsPropSteps, StepsByRule<optim::rmsprop> {};
+template <>
+struct StepsOf<optim::centered_rmsprop> : RmsPropSteps, StepsByRule<optim::centered_rmsprop> {};
 
 }  // namespace detail
 
 /// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
+/// Centered (Graves 2013) with a third state, mean_grad (mg), the mean of the gradient:
+///     rmsprop(param, moment, mean_grad, velocity, grad, options);
+///     mg = rho · mg + (1 - rho) · g;  v = momentum · v + learning_rate · g / √(max(ms - mg², 0) + epsilon);  p -= v
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay. Right where g² is a number of the
 /// type of computation, the widest dtype<T>::sum of the tensors; beyond, as adam.
-/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
+/// shapes   param, moment (ms) and velocity (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class S, class V, detail::gradient_on<D> G>
-void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
-             RmsPropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, V>();
-    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
-                velocity);
-}
+ROWAN_OPTIMIZER_FUNCTION(rmsprop, 2)
+ROWAN_OPTIMIZER_3(rmsprop, optim::centered_rmsprop, )
 
-/// One step of RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value` has
-/// a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, mean_square and velocity [plan.height(), ...]
-/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rmsprop for a SelectedRows, without the sort
-template <device D, class P, class S, class V, class G>
-void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
-    detail::check_types<G, P, S, V>();
-    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
-                velocity);
-}
-
-template <class P, class S, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
-             RmsPropOptions options = {}) {
-    rmsprop(param.device(), param, mean_square, velocity, grad, options);
-}
-
-template <class P, class S, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmsPropOptions options = {}) {
-    rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
-}
-
-/// One step of centered RMSProp (Graves 2013) on the rows of `grad`, with the mean of the gradient as a third state:
-///     ms = rho · ms + (1 - rho) · g²;  mg = rho · mg + (1 - rho) · g
-///     v = momentum · v + learning_rate · g / √(max(ms - mg², 0) + epsilon);  p -= v
-/// shapes   param, mean_square, mean_grad and velocity [height, ...], grad a SelectedRows of that height and row shape,
-///          or a Tensor of that shape
-/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
-///          not match; Error as update_rows
-/// cost     as adagrad, with three states
-template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
-void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
-             Tensor<V, D>& velocity, G const& grad, RmsPropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, S, A, V>();
-    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
-                mean_square, mean_grad, velocity);
-}
-
-/// One step of centered RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, mean_square, mean_grad and velocity [plan.height(), ...]
-/// errors   those of rmsprop for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rmsprop for a SelectedRows, without the sort
-template <device D, class P, class S, class A, class V, class G>
-void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
-             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmsPropOptions options = {}) {
-    detail::check_types<G, P, S, A, V>();
-    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
-                mean_square, mean_grad, velocity);
-}
-
-template <class P, class S, class A, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
-             Tensor<V, Device>& velocity, G const& grad, RmsPropOptions options = {}) {
-    rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
-}
-
-template <class P, class S, class A, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
-             Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-             RmsPropOptions options = {}) {
-    rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
-}
-
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                            RmsPropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            RmsPropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                            Tensor<float> const&, RmsPropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                            RmsPropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            RmsPropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                            Tensor<double> const&, RmsPropOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
-
-namespace rowan::inline v0 {
-
-/// See rmsprop; the gradient may be dense or row-sparse.
-struct rmsprop_op : detail::declared<rmsprop_op> {
-    template <class P, class S, class M, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
-                    RmsPropOptions const& options = {}) {
-        rmsprop(exec, param, moment, velocity, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -32035,20 +32265,28 @@ struct rowwise_adagrad_rule {
 template <class Formula>
 inline constexpr bool is_lane_rule<rowwise_adagrad_rule<Formula>> = true;
 
-/// Calls f with the rule of a step. There is a rule of each kind: a choice in every row costs some 10% of a step.
-template <class D, class P, class M, class F>
-void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment, AdaGradOptions options,
-                               F const& f) {
-    double const kept = check_adagrad<P, M>(options);
-    check_rows("param", param);
-    if (moment.dimension() != 1) throw ShapeError("moment rank", moment.dimension(), "1: one number per row");
-    check_height("moment", moment, height_of(param));
-    if (options.weight_decay == 0.0) {
-        f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
-    } else {
-        f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+/// Both rules of a step.
+struct RowwiseAdaGradRules {
+    AdaGradOptions options;
+    double kept;
+
+    template <class F>
+    void with_one(F const& f) const {
+        if (options.weight_decay == 0.0) {
+            f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
+        } else {
+            f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+        }
     }
-}
+};
+
+template <>
+struct StepsOf<optim::rowwise_adagrad> : StepsByRule<optim::rowwise_adagrad> {
+    template <class... P>
+    static RowwiseAdaGradRules rule(AdaGradOptions const& options) {
+        return {options, check_adagrad<P...>(options)};
+    }
+};
 
 }  // namespace detail
 
@@ -32065,65 +32303,10 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///          as update_rows
 /// cost     as adagrad, with one cache line of state per row; on a device, also temporary memory for 1/4 of the gradient's
 ///          elements, in the type of sums
-template <device D, class P, class M, detail::gradient_on<D> G>
-void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
-                     AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    detail::with_rowwise_adagrad_rule(param, moment, options,
-                                      [&](auto const& rule) { update_rows(exec, grad, rule, param, moment); });
-}
+ROWAN_OPTIMIZER_FUNCTION(rowwise_adagrad, 1)
 
-/// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], moment [plan.height()]
-/// errors   those of rowwise_adagrad for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rowwise_adagrad for a SelectedRows, without the sort
-template <device D, class P, class M, class G>
-void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-                     Tensor<G, D> const& value, AdaGradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    detail::with_rowwise_adagrad_rule(param, moment, options,
-                                      [&](auto const& rule) { update_rows(exec, plan, value, rule, param, moment); });
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
-    rowwise_adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-                     Tensor<G, Device> const& value, AdaGradOptions options = {}) {
-    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
-                                    Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
-                                    Tensor<double> const&, AdaGradOptions))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/optimizer/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
-
-namespace rowan::inline v0 {
-
-/// See rowwise_adagrad; the gradient may be dense or row-sparse.
-struct rowwise_adagrad_op : detail::declared<rowwise_adagrad_op> {
-    template <class P, class S, class D, detail::gradient_on<D> G>
-    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
-                    AdaGradOptions const& options = {}) {
-        rowwise_adagrad(exec, param, moment, grad, options);
-    }
-};
+ROWAN_OPTIMIZER(StepsByRule<optim::rowwise_adagrad>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::rowwise_adagrad>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0
 
@@ -32151,106 +32334,78 @@ struct sgd_decay_formula {
     }
 };
 
-template <class P, class D>
-DecayRule<sgd_decay_formula> make_sgd_rule(Tensor<P, D> const&, SgdOptions const& options) {
-    check_setting<P>("learning_rate", options.learning_rate);
-    return {{options, check_kept<P>(options)}};
-}
+/// How sgd makes a step: with a rule, but on the host the rows of a sparse gradient in their order, if there is no decay.
+template <>
+struct StepsOf<optim::sgd> : StepsByRule<optim::sgd> {
+    template <class... P>
+    static DecayRule<sgd_decay_formula> rule(SgdOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        return {{options, check_kept<P...>(options)}};
+    }
+    using StepsByRule::step;
+    template <class D, class G, class P>
+    static void step(D const& exec, SelectedRows<G, D> const& grad, SgdOptions const& options, Tensor<P, D>& param) {
+        if (options.weight_decay != 0.0) return StepsByRule::step(exec, grad, options, param);
+        check_types<G, P>();
+        static_cast<void>(rule<P>(options));
+        SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+        check_exec(exec);
+        check_sparse_targets(grad.value(), grad.height(), param);
+        if (only_checking()) return;
+        RowPairs<D>::apply(exec, RowPairs<D>::prepare(exec, grad), grad.value(), param,
+                           sgd_formula{options.learning_rate});
+    }
+};
 
 }  // namespace detail
 
-/// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
-/// Monro 1951). On a Thrust device duplicates are summed first, as with a plan.
-/// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
-///          with a sparse gradient
-/// cost     O(n * width), every contribution read once, every touched row read and written; on the host at most 2 MiB
-///          of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any number of
-///          threads; on a Thrust device a RowPlan
-template <class P, class G, device D>
-void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, double learning_rate) {
-    detail::check_types<G, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param);
-    if (detail::only_checking()) return;
-    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
-                               detail::sgd_formula{learning_rate});
-}
+/// One step of gradient descent (Robbins and Monro 1951) on the rows of `grad`; others do not change, nor decay: see
+/// Deferred.
+///     g += weight_decay · p;  p -= learning_rate · g
+/// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g.
+///     sgd(param, grad, 0.1);
+///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
+/// Without a decay, duplicates are subtracted in input order: the bits of the serial loop, for any number of threads.
+/// With a decay, a plan or a StochasticRounding, and on a Thrust device, they are summed first, as in merge.
+/// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape, which may be
+///          param itself
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     O(n * width), every contribution read once, every touched row read and written; on the host in input order
+///          at most 2 MiB of temporary memory to divide lookups among threads, otherwise a RowPlan
+ROWAN_OPTIMIZER_FUNCTION(sgd, 0)
 
-/// Subtracts `learning_rate * grad` from `param`, for a dense gradient, or one whose rows are summed first.
-/// shapes   param and grad of one shape, or those of update_rows
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param partially
-///          overlaps grad; grad may be param itself
-/// cost     one read of grad, one read and one write of param
 template <device D, class P, detail::gradient_on<D> G>
 void sgd(D const& exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-    detail::check_types<typename G::value_type, P>();
-    update_rows(exec, grad, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
+    sgd(exec, param, grad, SgdOptions{.learning_rate = learning_rate});
 }
-
-/// Subtracts `learning_rate * value` from the rows of a plan, which is made once for several gradients or parameters.
-/// Duplicates are summed first, as in merge.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
-///          with value
-/// cost     O(n * width): every contribution read once, every touched row read and written once
-template <device D, class P, class G>
-void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
-    detail::check_types<G, P>();
-    update_rows(exec, plan, value, detail::make_sgd_rule(param, {.learning_rate = learning_rate}), param);
-}
-
-/// One step with a weight decay on the rows of `grad`, duplicates summed first, as in merge:
-///     g += weight_decay · p;  p -= learning_rate · g
-/// or, if the decay is decoupled, p = (1 - learning_rate · weight_decay) · p; p -= learning_rate · g. Other rows do not
-/// decay: see Deferred. With a decay of 0 it is sgd(param, grad, options.learning_rate), with its order of duplicates.
-///     sgd(param, grad, {.learning_rate = 0.1, .weight_decay = 1e-4});
-/// shapes   param [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
-/// cost     as adagrad, without a state
-template <device D, class P, detail::gradient_on<D> G>
-void sgd(D const& exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options) {
-    detail::check_types<typename G::value_type, P>();
-    auto const rule = detail::make_sgd_rule(param, options);
-    if (options.weight_decay == 0.0) return sgd(exec, param, grad, options.learning_rate);
-    update_rows(exec, grad, rule, param);
-}
-
-/// One step with a weight decay on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...]
-/// errors   those of sgd for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of sgd for a SelectedRows, without the sort
-template <device D, class P, class G>
-void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value,
-         SgdOptions const& options) {
-    detail::check_types<G, P>();
-    update_rows(exec, plan, value, detail::make_sgd_rule(param, options), param);
-}
-
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, SgdOptions const& options) {
-    sgd(param.device(), param, grad, options);
-}
-
-template <class P, class G, class Device>
-void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value,
-         SgdOptions const& options) {
-    sgd(plan.device(), plan, param, value, options);
-}
-
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(param.device(), param, grad, learning_rate);
+    sgd(param.device(), param, grad, SgdOptions{.learning_rate = learning_rate});
 }
-
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
+    sgd(exec, plan, param, value, SgdOptions{.learning_rate = learning_rate});
+}
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(plan.device(), plan, param, value, learning_rate);
+    sgd(plan.device(), plan, param, value, SgdOptions{.learning_rate = learning_rate});
+}
+template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
+void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
+    sgd(exec, param, grad, rounding, {.learning_rate = learning_rate});
+}
+template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
+void sgd(Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
+    sgd(Cpu{}, param, grad, rounding, {.learning_rate = learning_rate});
+}
+template <named_rows X, class G>
+void sgd(Cpu exec, X&& x, G const& grad, double learning_rate) {
+    sgd(exec, x, grad, SgdOptions{.learning_rate = learning_rate});
+}
+template <named_rows X, class G>
+void sgd(X&& x, G const& grad, double learning_rate) {
+    sgd(Cpu{}, x, grad, SgdOptions{.learning_rate = learning_rate});
 }
 
 // Mistakes, which do not compile.
@@ -32266,27 +32421,79 @@ template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device> const& param, G const&, double) { detail::check_written(param); }
 
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, SgdOptions const&))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, SgdOptions const&))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, SgdOptions const&))
-ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
-ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, SgdOptions const&))
+ROWAN_OPTIMIZER(StepsByRule<optim::sgd>, float, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::sgd>, double, Tensor<double>&)
+ROWAN_TEMPLATE(void detail::StepsOf<optim::sgd>::step(Cpu const&, SelectedRows<float> const&, SgdOptions const&,
+                                                      Tensor<float>&))
+ROWAN_TEMPLATE(void detail::StepsOf<optim::sgd>::step(Cpu const&, SelectedRows<double> const&, SgdOptions const&,
+                                                      Tensor<double>&))
 
 }  // namespace rowan::inline v0
 
-// rowan/op/optimizer/sgd.hpp: sgd_op, gradient descent as an operator.
+// rowan/op/optimizer/optimizers.hpp: the optimizers as operators.
 
 namespace rowan::inline v0 {
 
-/// See sgd; the gradient may be dense or row-sparse. Of parameters of bfloat16 and float16, duplicates are summed first,
-/// as on a Thrust device and as other optimizers do: each by itself may be too small to change the parameter.
+namespace detail {
+
+/// An operator with this Base that makes the steps of an optimizer, by a dense or row-sparse gradient.
+template <class Base, class O>
+struct optimizer_kernel : Base {
+    using Options = typename O::options;
+
+    template <class D, class P, gradient_on<D> G>
+    requires(O::states::size == 0) static void run(D const& exec, Tensor<P, D>& param, G const& grad,
+                                                   Options const& options = {}) {
+        StepsOf<O>::step(exec, grad, options, param);
+    }
+    template <class D, class P, class S, gradient_on<D> G>
+    requires(O::states::size == 1) static void run(D const& exec, Tensor<P, D>& param, Tensor<S, D>& state,
+                                                   G const& grad, Options const& options = {}) {
+        StepsOf<O>::step(exec, grad, options, param, state);
+    }
+    template <class D, class P, class S, class S2, gradient_on<D> G>
+    requires(O::states::size == 2) static void run(D const& exec, Tensor<P, D>& param, Tensor<S, D>& state,
+                                                   Tensor<S2, D>& state2, G const& grad, Options const& options = {}) {
+        StepsOf<O>::step(exec, grad, options, param, state, state2);
+    }
+    template <class D, class P, class S, class S2, class S3, gradient_on<D> G>
+    requires(O::states::size == 3) static void run(D const& exec, Tensor<P, D>& param, Tensor<S, D>& state,
+                                                   Tensor<S2, D>& state2, Tensor<S3, D>& state3, G const& grad,
+                                                   Options const& options = {}) {
+        StepsOf<O>::step(exec, grad, options, param, state, state2, state3);
+    }
+};
+
+}  // namespace detail
+
+/// The operator of an optimizer of your own, for nets: see Optimizer. Its declaration has a `name`, too.
+///     struct Signum {
+///         double learning_rate = 0.01, momentum = 0.9;
+///         using op = rowan::optimizer_operator<signum>;
+///         ROWAN_OPTIONS(Signum, learning_rate, momentum)
+///     };
+///     train(cost, reader, {.optimizer = Signum{.learning_rate = 0.1}});
+template <class O>
+struct optimizer_operator
+    : detail::optimizer_kernel<detail::optimizer_op_of<typename O::options, typename O::states>, O> {
+    static constexpr std::string_view name = O::name;  ///< in nets
+    static constexpr bool one_state_per_row = requires {
+        requires O::one_state_per_row;
+    };  ///< states of shape [height]
+};
+
+struct adadelta_op : detail::optimizer_kernel<detail::declared<adadelta_op>, optim::adadelta> {};
+struct adagrad_op : detail::optimizer_kernel<detail::declared<adagrad_op>, optim::adagrad> {};
+struct adam_op : detail::optimizer_kernel<detail::declared<adam_op>, optim::adam> {};
+struct adamax_op : detail::optimizer_kernel<detail::declared<adamax_op>, optim::adamax> {};
+struct ftrl_op : detail::optimizer_kernel<detail::declared<ftrl_op>, optim::ftrl> {};
+struct lamb_op : detail::optimizer_kernel<detail::declared<lamb_op>, optim::lamb> {};
+struct momentum_op : detail::optimizer_kernel<detail::declared<momentum_op>, optim::momentum> {};
+struct rmsprop_op : detail::optimizer_kernel<detail::declared<rmsprop_op>, optim::rmsprop> {};
+struct rowwise_adagrad_op : detail::optimizer_kernel<detail::declared<rowwise_adagrad_op>, optim::rowwise_adagrad> {};
+
+/// See sgd. Of parameters of bfloat16 and float16, duplicates are summed first, as on a Thrust device and as other
+/// optimizers do: each by itself may be too small to change the parameter.
 struct sgd_op : detail::declared<sgd_op> {
     template <class P, class D, detail::gradient_on<D> G>
     static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
@@ -32365,7 +32572,7 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<declaration_of<Op>::updates::size - 1>{});
-    constexpr bool row_states = requires { O::one_state_per_row; };
+    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; };
     auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires declaration_of<Op>::begins_with_param; }) {
@@ -59809,79 +60016,6 @@ struct hash_rows_op : detail::declared<hash_rows_op> {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Shape, class T, class D>
-void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
-                     std::int64_t height) {
-    auto const& shape = out_grad.shape();
-    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", shape_text(shape),
-                         {"to begin with ", shape_text(ids), ", the shape of ids"});
-    }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
-}
-
-/// out_grad reshaped to one row per id.
-template <class Shape, class T, class D>
-Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
-    if (ids.size() == 1) return out_grad;
-    auto const& shape = out_grad.shape();
-    Shape rows;
-    rows.push_back(product_from(ids, 0));
-    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
-    return out_grad.reshaped(rows);
-}
-
-/// Whether rows[k] is not the padding.
-struct IsNotPadding {
-    std::int64_t const* rows;
-    std::int64_t padding;
-    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
-};
-
-}  // namespace detail
-
-/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
-/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
-/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
-/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
-/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
-///          8 dims; IndexError if an id or padding_id is not in [0, height)
-/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
-///          out_grad.share(); O(n * width) with padding_id
-template <class T, device D>
-SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
-                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    using Access = detail::SelectedRowsAccess;
-    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
-    detail::ElementLoops<D>::check(exec, out_grad);
-    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
-    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
-    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
-
-    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
-    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
-}
-
-template <class T, class Device>
-SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
-                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    Device const exec = out_grad.device();
-    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
-}
-
-ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
-                                                     std::optional<std::int64_t>))
-ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
-                                                      std::optional<std::int64_t>))
-
-}  // namespace rowan::inline v0
-
 // rowan/op/table/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
@@ -65170,7 +65304,30 @@ struct of_dense {
     }
 };
 
-/// The rule of an optimizer, how many states it takes, and the rule of a step, after its checks.
+/// A rule of one formula, also where the decay may be 0.
+template <class Rule>
+Rule whole_rule(Rule const& rule) {
+    return rule;
+}
+template <class Formula>
+LaneRule<Formula> whole_rule(DecayRule<Formula> const& rule) {
+    return {rule.formula};
+}
+
+/// The rule of a step of the optimizer among these that has so many states, after its checks. Their rules are of one type.
+template <class O, class Other = O>
+struct deferred_rule_of {
+    using type = decltype(whole_rule(StepsOf<O>::template rule<float>({})));
+    static constexpr bool takes(std::size_t states) {
+        return states == O::states::size || states == Other::states::size;
+    }
+    static type make(typename O::options const& options, auto const& param, auto const&... state) {
+        using Chosen = std::conditional_t<sizeof...(state) == O::states::size, O, Other>;
+        return whole_rule(checked_rule<Chosen>(typename Chosen::states{}, options, param, state...));
+    }
+};
+
+/// The rule of the optimizer with these options.
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
@@ -65178,37 +65335,21 @@ struct deferred_rule {
                   "RmsPropOptions");
 };
 template <>
-struct deferred_rule<SgdOptions> {
-    using type = LaneRule<sgd_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 0; }
-    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
-};
+struct deferred_rule<SgdOptions> : deferred_rule_of<optim::sgd> {};
 template <>
-struct deferred_rule<MomentumOptions> {
-    using type = momentum_rule;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(MomentumOptions const& options, auto const&... x) { return make_momentum_rule(x..., options); }
-};
+struct deferred_rule<MomentumOptions> : deferred_rule_of<optim::momentum> {};
 template <>
-struct deferred_rule<AdamOptions> {
-    using type = LaneRule<adam_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2; }
-    static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
-};
+struct deferred_rule<AdamOptions> : deferred_rule_of<optim::adam> {};
 template <>
-struct deferred_rule<AdaGradOptions> {
-    using type = LaneRule<adagrad_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(AdaGradOptions const& options, auto const&... x) {
-        return {make_adagrad_rule(x..., options).formula};
-    }
-};
+struct deferred_rule<AdaGradOptions> : deferred_rule_of<optim::adagrad> {};
 template <>
-struct deferred_rule<RmsPropOptions> {
-    using type = LaneRule<rmsprop_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2 || states == 3; }
-    static type make(RmsPropOptions const& options, auto const&... x) { return make_rmsprop_rule(x..., options); }
-};
+struct deferred_rule<RmsPropOptions> : deferred_rule_of<optim::rmsprop, optim::centered_rmsprop> {};
+
+/// Whether steps of this optimizer can be deferred.
+template <class O>
+inline constexpr bool is_deferred = std::is_same_v<O, optim::sgd> || std::is_same_v<O, optim::momentum> ||
+                                    std::is_same_v<O, optim::adam> || std::is_same_v<O, optim::adagrad> ||
+                                    std::is_same_v<O, optim::rmsprop> || std::is_same_v<O, optim::centered_rmsprop>;
 
 }  // namespace rowan::inline v0::detail
 
@@ -65794,6 +65935,9 @@ public:
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
+    /// Whether the next step begins with a flush.
+    bool full() const noexcept { return history_.size() == std::numeric_limits<Step>::max(); }
+
     /// The number of steps that a row has missed.
     /// errors   IndexError if row is not in [0, height)
     /// cost     O(1)
@@ -65819,7 +65963,7 @@ public:
             if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
         }
         RowPlan<> const plan(exec, grad);
-        if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
+        if (full()) flush(exec, param...);
         replay(exec, plan.rows().data(), plan.rows().size(), param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);
@@ -65971,6 +66115,143 @@ private:
     detail::StepHistory<Rule> history_;  // the steps since the last flush
     detail::ClosedForm<Rule> closed_;    // of these, unless rows catch up exactly
     std::vector<Step> done_;             // how many of these each row has made
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/deferred_table.hpp: DeferredTable, a table of any kind whose optimizer is deferred.
+
+namespace rowan::inline v0 {
+
+/// A table, by keys or in a file, whose optimizer `O` is deferred: see Deferred. Rows that a view shows are up to date.
+///     KeyedTable<float> users({.width = 64});                      with states "moment" and "moment2"
+///     DeferredTable<optim::adam, KeyedTable<float>> deferred(users);
+///     auto view = deferred.view(keys);
+///     auto x = gather(view.rows(), view.at());
+///     adam(view, x_grad, {.step = t});
+///     deferred.flush();                                            before all rows are read or saved
+/// A new row has missed nothing, nor has one that a new key gets after another: keys enter the table by such views alone.
+/// Rows that a view has brought up to date stay so without a step. The table stays the caller's, and outlives this. After
+/// it was loaded anew, begin a new DeferredTable.
+template <class O, row_table X>
+class DeferredTable {
+    static_assert(detail::is_deferred<O>,
+                  "rowan::DeferredTable: the optimizer is sgd, momentum, adam, adagrad, rmsprop or centered_rmsprop of "
+                  "rowan::optim");
+
+public:
+    using value_type = typename X::value_type;
+    using names = typename X::names;  ///< of its rows
+
+    /// Of a table whose rows have missed nothing.
+    /// errors   those of Deferred
+    /// cost     2 bytes a row
+    explicit DeferredTable(X& table, DeferredOptions options = {})
+        : table_(table), deferred_(Height(table.height()), options) {}
+
+    std::int64_t height() const { return table_.height(); }  ///< the number of rows
+    std::size_t width() const { return table_.width(); }     ///< the number of elements of a row
+
+    /// Rows of the table, for a step of `O`.
+    class View {
+    public:
+        using value_type = typename X::value_type;
+        using deferred = O;  ///< the optimizer
+
+        Tensor<value_type>& rows() { return view_.rows(); }                     ///< as of the table's view
+        Tensor<std::int64_t> const& at() const noexcept { return view_.at(); }  ///< as of the table's view
+        /// As of the table's view.
+        template <class S>
+        Tensor<S>& state(std::string_view name) {
+            return view_.template state<S>(name);
+        }
+        /// As of the table's view.
+        template <class S>
+        bool has_state(std::string_view name) const {
+            return view_.template has_state<S>(name);
+        }
+        /// A step of the optimizer that is deferred.
+        /// errors   those of the optimizer, of Deferred::step and of the table's `write`; nothing has changed
+        /// cost     that of Deferred::step
+        template <class G>
+        void step(Cpu exec, Tensor<G> const& x_grad, typename O::options const& options) {
+            auto& rows_behind = of_.deferred_;
+            auto const grad = detail::gradient_of(exec, view_, x_grad);
+            detail::with_states(typename O::states{}, view_, [&](auto&... state) {
+                auto const make_room = [&] {
+                    if (rows_behind.full()) of_.flush(exec);
+                };
+                detail::write_and(exec, view_, make_room,
+                                  [&] { rows_behind.step(exec, grad, options, view_.rows(), state...); });
+            });
+        }
+        void write(Cpu exec) { view_.write(exec); }  ///< as of the table's view
+        void commit() { view_.commit(); }            ///< as of the table's view
+
+    private:
+        friend class DeferredTable;
+        View(DeferredTable& of, decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>()))&& view)
+            : of_(of), view_(std::move(view)) {}
+
+        DeferredTable& of_;
+        decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>())) view_;
+    };
+
+    /// The rows of names, up to date.
+    /// errors   those of the table's view and of its states; those of `write`, of a table in a file
+    /// cost     that of the table's view, and of Deferred::catch_up for the rows
+    View view(Cpu exec, names const& of) {
+        View view(*this, table_.view(exec, of));
+        fit(view.rows());
+        if constexpr (requires { view.view_.inserted(); }) deferred_.renew(view.view_.inserted());
+        bool const behind = std::ranges::any_of(std::span(view.at().data(), view.at().size()), [&](std::int64_t row) {
+            return row >= 0 && deferred_.missed(row) != 0;
+        });
+        if (behind) {
+            std::vector<std::int64_t> known(view.at().data(), view.at().data() + view.at().size());
+            std::erase_if(known, [](std::int64_t row) { return row < 0; });
+            detail::with_states(typename O::states{}, view,
+                                [&](auto&... state) { catch_up(exec, known, view.rows(), state...); });
+        }
+        return view;
+    }
+    View view(names const& of) { return view(Cpu{}, of); }
+
+    /// Brings all rows up to date: of a file in the order of its rows.
+    /// errors   those of Deferred::flush, and of the table's states and `change`
+    /// cost     one pass over the rows that have missed steps
+    void flush(Cpu exec = {}) {
+        auto view = table_.view(exec, names{});
+        fit(view.rows());
+        detail::with_states(typename O::states{}, view, [&](auto&... state) {
+            if constexpr (is_in_file) {
+                std::vector<std::int64_t> behind;
+                for (std::int64_t row = 0; row < height(); ++row) {
+                    if (deferred_.missed(row) != 0) behind.push_back(row);
+                    if (behind.size() < most_at_once && row + 1 != height()) continue;
+                    catch_up(exec, behind, view.rows(), state...);
+                    behind.clear();
+                }
+            }
+            deferred_.flush(exec, view.rows(), state...);
+        });
+    }
+
+private:
+    /// Rows come with keys, and go with views that are given up.
+    void fit(Tensor<value_type> const& rows) {
+        if (detail::height_of(rows) != deferred_.height()) deferred_.resize(Height(detail::height_of(rows)));
+    }
+    template <class... P>
+    void catch_up(Cpu exec, std::vector<std::int64_t> const& rows, Tensor<P>&... param) {
+        if constexpr (is_in_file) table_.change(exec, rows);
+        deferred_.catch_up(exec, rows, param...);
+    }
+    static constexpr bool is_in_file = requires(X & x, Ids<> rows) { x.change(Cpu{}, rows); };
+    static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+
+    X& table_;
+    Deferred<typename O::options> deferred_;
 };
 
 }  // namespace rowan::inline v0
@@ -66481,19 +66762,6 @@ ROWAN_CALLED_FUNCTION Tensor<std::int64_t> positions_among(std::span<std::int64_
 
 namespace rowan::inline v0 {
 
-/// The options of rowwise_rmsprop.
-struct RowwiseRmsPropOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double rho = 0.99;            ///< decay rate of the averages, in [0, 1)
-    double epsilon = 1e-6;        ///< added to the square root
-    double decay = 0.0;       ///< the decay of a row for each step since its last, times the learning rate; 0 or more
-    double min_shrink = 0.1;  ///< the least that a step multiplies a row by, in [0, 1]
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-
-    ROWAN_OPTIONS(RowwiseRmsPropOptions, learning_rate, rho, epsilon, decay, min_shrink, step)
-};
-
 namespace detail {
 
 struct rowwise_rmsprop_rule {
@@ -66537,30 +66805,6 @@ private:
 template <>
 inline constexpr bool is_lane_rule<rowwise_rmsprop_rule> = true;
 
-template <class P, class M, id_type I>
-rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M> const& mean_square,
-                                               Tensor<I> const& last_step, RowwiseRmsPropOptions const& options) {
-    check_setting<P, M>("learning_rate", options.learning_rate);
-    check_decay("rho", options.rho);
-    check_epsilon<P, M>(options.epsilon);
-    check_setting<P, M>("decay", options.decay);
-    if (options.decay < 0) throw ValueError("decay", options.decay, "0 or more");
-    double const rate = product(options.learning_rate, options.decay);
-    check_setting<P, M>("learning_rate · decay", rate);
-    if (!(options.min_shrink >= 0.0 && options.min_shrink <= 1.0))
-        throw ValueError("min_shrink", options.min_shrink, "a number in [0, 1]");
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
-    if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
-    check_rows("param", param);
-    auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1) throw ShapeError({name, " rank"}, state.dimension(), "1: one number per row");
-        check_height(name, state, height_of(param));
-    };
-    of_rows("mean_square", mean_square);
-    of_rows("last_step", last_step);
-    return {options, rate};
-}
-
 /// Checks the last steps of the rows row_of(0), row_of(1) … row_of(n - 1).
 /// errors   ValueError if one is negative or after `step`
 template <id_type I, class RowOf>
@@ -66582,6 +66826,54 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
     }
 }
 
+/// How rowwise_rmsprop makes a step: after a check of the last steps of the rows.
+template <>
+struct StepsOf<optim::rowwise_rmsprop> {
+    using O = optim::rowwise_rmsprop;
+    using options = RowwiseRmsPropOptions;
+
+    template <class P, class M, id_type I>
+    static rowwise_rmsprop_rule rule(options const& o) {
+        check_setting<P, M>("learning_rate", o.learning_rate);
+        check_decay("rho", o.rho);
+        check_epsilon<P, M>(o.epsilon);
+        check_setting<P, M>("decay", o.decay);
+        if (o.decay < 0) throw ValueError("decay", o.decay, "0 or more");
+        double const rate = product(o.learning_rate, o.decay);
+        check_setting<P, M>("learning_rate · decay", rate);
+        if (!(o.min_shrink >= 0.0 && o.min_shrink <= 1.0))
+            throw ValueError("min_shrink", o.min_shrink, "a number in [0, 1]");
+        if (o.step < 1) throw ValueError("step", o.step, "1 or more");
+        if (!std::in_range<I>(o.step)) throw ValueError("step", o.step, "a number that last_step can hold");
+        return {o, rate};
+    }
+    template <class G, class P, class M, class I>
+    static void step(Cpu exec, G const& grad, options const& chosen, Tensor<P>& param, Tensor<M>& mean_square,
+                     Tensor<I>& last_step) {
+        check_types<typename G::value_type, P, M>();
+        auto const rule = checked_rule<O>(O::states{}, chosen, param, mean_square, last_step);
+        if constexpr (requires { grad.rows(); }) {
+            check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
+            check_last_steps(exec, last_step, chosen.step, grad.rows().size(),
+                             [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
+        } else {
+            check_dense_targets(grad, param, mean_square, last_step);
+            check_last_steps(exec, last_step, chosen.step, last_step.size(), [](std::size_t k) { return k; });
+        }
+        update_rows(exec, grad, rule, param, mean_square, last_step);
+    }
+    template <class G, class P, class M, class I>
+    static void step(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, options const& chosen, Tensor<P>& param,
+                     Tensor<M>& mean_square, Tensor<I>& last_step) {
+        check_types<G, P, M>();
+        auto const rule = checked_rule<O>(O::states{}, chosen, param, mean_square, last_step);
+        check_sparse_targets(value, plan.height(), param, mean_square, last_step);
+        check_last_steps(exec, last_step, chosen.step, plan.rows().size(),
+                         [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
+        update_rows(exec, plan, value, rule, param, mean_square, last_step);
+    }
+};
+
 }  // namespace detail
 
 /// One step of row-wise RMSProp with a decay by the age of rows (Li and Lyu: Adaptive Regularization for Large-Scale
@@ -66600,54 +66892,14 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
 ///          [0, 1], step less than 1 or no number of last_step's type, or the last_step of a row of grad is not in
 ///          [0, step]; ShapeError if shapes do not match; Error as update_rows
 /// cost     that of rowwise_adagrad, and two reads and a write of the last steps of the rows
-template <class P, class M, id_type I, detail::gradient_on<Cpu> G>
-void rowwise_rmsprop(Cpu exec, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
-                     RowwiseRmsPropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
-    if constexpr (requires { grad.rows(); }) {
-        detail::check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
-        detail::check_last_steps(exec, last_step, options.step, grad.rows().size(),
-                                 [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
-    } else {
-        detail::check_dense_targets(grad, param, mean_square, last_step);
-        detail::check_last_steps(exec, last_step, options.step, last_step.size(), [](std::size_t k) { return k; });
-    }
-    update_rows(exec, grad, rule, param, mean_square, last_step);
-}
+ROWAN_OPTIMIZER_FUNCTION(rowwise_rmsprop, 2)
 
-/// One step of row-wise RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], mean_square and last_step [plan.height()]
-/// errors   those of rowwise_rmsprop for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rowwise_rmsprop for a SelectedRows, without the sort
-template <class P, class M, id_type I, class G>
-void rowwise_rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
-                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
-    detail::check_types<G, P, M>();
-    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
-    detail::check_sparse_targets(value, plan.height(), param, mean_square, last_step);
-    detail::check_last_steps(exec, last_step, options.step, plan.rows().size(),
-                             [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
-    update_rows(exec, plan, value, rule, param, mean_square, last_step);
-}
-
-template <class P, class M, id_type I, class G>
-requires detail::gradient_on<G, Cpu>
-void rowwise_rmsprop(Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
-                     RowwiseRmsPropOptions options = {}) {
-    rowwise_rmsprop(Cpu{}, param, mean_square, last_step, grad, options);
-}
-template <class P, class M, id_type I, class G>
-void rowwise_rmsprop(RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
-                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
-    rowwise_rmsprop(Cpu{}, plan, param, mean_square, last_step, value, options);
-}
-
-ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
-                                    SelectedRows<float> const&, RowwiseRmsPropOptions))
-ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, RowPlan<> const&, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
-                                    Tensor<float> const&, RowwiseRmsPropOptions))
+ROWAN_TEMPLATE(void detail::StepsOf<optim::rowwise_rmsprop>::step(Cpu, SelectedRows<float> const&,
+                                                                      RowwiseRmsPropOptions const&, Tensor<float>&,
+                                                                      Tensor<float>&, Tensor<std::int64_t>&))
+ROWAN_TEMPLATE(void detail::StepsOf<optim::rowwise_rmsprop>::step(Cpu, RowPlan<> const&, Tensor<float> const&,
+                                                                      RowwiseRmsPropOptions const&, Tensor<float>&,
+                                                                      Tensor<float>&, Tensor<std::int64_t>&))
 
 }  // namespace rowan::inline v0
 
@@ -66910,82 +67162,11 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, R roun
                           [&](auto const& rounded) { update_rows(exec, plan, value, rounded, param, state...); });
 }
 
-/// sgd with new values that are rounded at random; duplicates are summed first, as with a plan.
-/// shapes   as sgd
-/// errors   those of sgd
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
-    detail::check_types<typename G::value_type, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, rounding, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
-}
-
-/// adagrad with new values of param that are rounded at random.
-/// shapes   as adagrad
-/// errors   those of adagrad
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, rounding, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-/// rowwise_adagrad with new values of param that are rounded at random.
-/// shapes   as rowwise_adagrad
-/// errors   those of rowwise_adagrad
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
-                     AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    detail::with_rowwise_adagrad_rule(
-        param, moment, options, [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, moment); });
-}
-
-/// adam with new values of param that are rounded at random.
-/// shapes   as adam
-/// errors   those of adam
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
-          AdamOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, rounding, detail::make_adam_rule(param, moment1, moment2, options), param, moment1,
-                moment2);
-}
-
 template <class G, class Rule, class P, std::same_as<StochasticRounding> R, class... S>
 requires detail::gradient_on<G, Cpu>
 void update_rows(G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     update_rows(Cpu{}, grad, rounding, rule, param, state...);
 }
-template <class P, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void sgd(Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
-    sgd(Cpu{}, param, grad, learning_rate, rounding);
-}
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    adagrad(Cpu{}, param, moment, grad, rounding, options);
-}
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    rowwise_adagrad(Cpu{}, param, moment, grad, rounding, options);
-}
-template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adam(Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
-          AdamOptions options = {}) {
-    adam(Cpu{}, param, moment1, moment2, grad, rounding, options);
-}
-
 }  // namespace rowan::inline v0
 
 // rowan/sparse/touched_rows.hpp: TouchedRows, the set of rows of a table that changed since the last checkpoint.

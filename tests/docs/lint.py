@@ -49,7 +49,7 @@ class Name:
         plain = made or re.match(r"operator\b|~", self.name) or inside.endswith("_op")  # what it does follows from its name
         plain = plain or COMMUNICATOR.fullmatch(f"{inside} {self.name}")
         self.plain = plain or re.fullmatch(r"Throws an? \w+\.", self.text)
-        self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or USUAL.fullmatch(f"{self.kind} {self.name}"))
+        self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or "::optim::" in scope or USUAL.fullmatch(f"{self.kind} {self.name}"))
 
     def is_long(self):
         """Whether the body has several lines, or is elsewhere, where Doxygen does not find it."""

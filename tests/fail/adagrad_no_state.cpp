@@ -1,4 +1,4 @@
-// expect: rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros.param.shape....
+// expect: rowan::adagrad: its states are yours: each begins as Tensor<T>::zeros.param.shape..., and stands between param and the gradient
 #include <rowan/sparse/adagrad.hpp>
 
 void step(rowan::Tensor<float>& param, rowan::SelectedRows<float> const& grad) { rowan::adagrad(param, grad, {.learning_rate = 0.1}); }

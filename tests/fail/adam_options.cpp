@@ -1,4 +1,4 @@
-// expect: rowan::adam: options have names: adam.param, moment1, moment2, grad, ..step = 1..
+// expect: rowan::adam: options have names: ...., grad, ..learning_rate = 0.1..
 #include <rowan/sparse/adam.hpp>
 
 void step(rowan::Tensor<float>& param, rowan::Tensor<float>& m, rowan::Tensor<float>& v, rowan::SelectedRows<float> const& grad) {

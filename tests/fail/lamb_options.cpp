@@ -1,4 +1,4 @@
-// expect: rowan::lamb: options have names: lamb.param, moment1, moment2, grad, ..step = 1..
+// expect: rowan::lamb: options have names: ...., grad, ..learning_rate = 0.1..
 #include <rowan/sparse/lamb.hpp>
 
 void step(rowan::Tensor<float>& param, rowan::Tensor<float>& m, rowan::Tensor<float>& v, rowan::SelectedRows<float> const& grad) {

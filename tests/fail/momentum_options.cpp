@@ -1,4 +1,4 @@
-// expect: rowan::momentum: options have names: momentum.param, velocity, grad, ..learning_rate = 0.1..
+// expect: rowan::momentum: options have names: ...., grad, ..learning_rate = 0.1..
 #include <rowan/sparse/momentum.hpp>
 
 void use(rowan::Tensor<float>& param, rowan::Tensor<float>& velocity, rowan::SelectedRows<float> const& grad) {

@@ -5,7 +5,7 @@
 #include "graph/builder.hpp"
 
 #include <rowan/op/elementwise/add.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/op/elementwise/tanh.hpp>
 #include <rowan/own_operator.hpp>
 

@@ -1,14 +1,17 @@
 // tests/io/table_file.cpp: tables that training changes in a file, and what killed programs leave.
 #include <rowan/io/table_file.hpp>
-#include <rowan/io/table_file_optimizers.hpp>
 
 #include "checkpoint_files.hpp"
 #include "forked.hpp"
 #include "inputs.hpp"
+#include "optimizers.hpp"
 #include "reference.hpp"
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/io/checkpoint_chain.hpp>
+#include <rowan/sparse/adagrad.hpp>
+#include <rowan/sparse/rowwise_adagrad.hpp>
+#include <rowan/sparse/sgd.hpp>
 
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -206,6 +209,40 @@ TEST_CASE("a table in a file is trained like one in memory, and a file that is o
         Tensor<float>::zeros({height, 3})));
 }
 
+TEST_CASE("every optimizer has the bits of tensors in a file, by gradients and by views", "[io][table_file]") {
+    Folder const folder;
+    test::each_optimizer([&]<class O>(O, std::string const& name, typename O::options const& options) {
+        if constexpr (!requires { O::changes_all_rows; }) {
+            INFO(name);
+            std::vector<TableState> states;
+            bool const per_row = name == "rowwise_adagrad";
+            for (auto const& state : test::state_names(typename O::states{}))
+                states.push_back(per_row ? TableState::of<float>(state) : TableState::of<float>(state, width));
+            auto file = TableFile<float>::create(folder / name, {.height = height, .width = width, .states = states}, first_row);
+            auto want = Contents().rows;
+            auto of = [&]<class... State>(rowan::state_list<State...>) {
+                auto shape = want.shape();
+                if (per_row) shape.resize(1);
+                return std::array<Tensor<float>, 3>{Tensor<float>::zeros(shape), Tensor<float>::zeros(shape), Tensor<float>::zeros(shape)};
+            }(typename O::states{});
+            for (std::uint64_t n = 0; n < 4; ++n) {
+                auto const g = gradient(n);
+                if (n % 2 == 0) {
+                    Optimizer<O>{}(Cpu{2}, file, g, options);
+                } else {
+                    auto view = file.view(g.rows());
+                    Optimizer<O>{}(view, g.value(), options);
+                }
+                [&]<std::size_t... i>(std::index_sequence<i...>) { Optimizer<O>{}(want, of[i]..., g, options); }(std::make_index_sequence<O::states::size>{});
+            }
+            file.save();
+            CHECK(same(file.rows(), want));
+            std::size_t i = 0;
+            for (auto const& state : test::state_names(typename O::states{})) CHECK(same(file.template state<float>(state), of[i++]));
+        }
+    });
+}
+
 TEST_CASE("rows of other types, and files without rows", "[io][table_file]") {
     Folder const folder;
     {
@@ -214,10 +251,12 @@ TEST_CASE("rows of other types, and files without rows", "[io][table_file]") {
         auto want = Tensor<bfloat16>::zeros({5, 3});
         auto moment = Tensor<double>::zeros({5});
         SelectedRows<float> const g(5, {4, 0, 4}, inputs::wild<float>({3, 3}, 1));
-        rowwise_adagrad<double>(file, g);
+        rowwise_adagrad(file, g);
         rowwise_adagrad(want, moment, g);
         CHECK((same(file.rows(), want) && same(file.state<double>("moment"), moment)));
-        CHECK(refusal<TypeError>([&] { rowwise_adagrad(file, g); }) == "the state \"moment\" is f64, expected f32");
+            auto narrow = TableFile<float>::create(folder / "n", {.height = 5, .width = 3, .states = {TableState::of<bfloat16>("moment")}});
+        CHECK(refusal<TypeError>([&] { rowwise_adagrad(narrow, g); }) == "the state \"moment\" is bf16, expected f32");
+        CHECK(refusal([&] { adagrad(TableFile<float>::create(folder / "s", {.height = 5, .width = 3}), g); }).ends_with(" has no state \"moment\""));
     }
     CHECK(refusal<TypeError>([&] { TableFile<float>(folder / "b"); }) == "the table is bf16, expected f32");
     auto empty = TableFile<float>::create(folder / "e", {.height = 0, .width = 3, .allocate = true});
@@ -273,7 +312,7 @@ TEST_CASE("errors leave a table in a file as it was", "[io][table_file][bad_inpu
     CHECK(refusal([&] {
               update_rows(
                   file, g, [](auto, auto, auto) {}, moment);
-          }) == "a state is not one of " + path + ": table.state<S>(name)");
+          }) == "a state is not one of the table: table.state<S>(name)");
     CHECK(refusal([&] { file.state<float>("x"); }) == path + " has no state \"x\"");
     CHECK(refusal<TypeError>([&] { file.state<double>("moment"); }) == "the state \"moment\" is f32, expected f64");
     CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "x", {.height = 1LL << 60, .width = 64}); }) !=

@@ -8,7 +8,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 
 #include <cstdint>
 #include <exception>

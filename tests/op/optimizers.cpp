@@ -1,14 +1,5 @@
 // tests/op/optimizers.cpp: the operators of the optimizers equal the algorithms, for both kinds of gradients.
-#include <rowan/op/optimizer/adadelta.hpp>
-#include <rowan/op/optimizer/adagrad.hpp>
-#include <rowan/op/optimizer/adam.hpp>
-#include <rowan/op/optimizer/adamax.hpp>
-#include <rowan/op/optimizer/ftrl.hpp>
-#include <rowan/op/optimizer/lamb.hpp>
-#include <rowan/op/optimizer/momentum.hpp>
-#include <rowan/op/optimizer/rmsprop.hpp>
-#include <rowan/op/optimizer/rowwise_adagrad.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/op/table/to_dense.hpp>
 
 #include "catch.hpp"

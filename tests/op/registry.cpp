@@ -4,7 +4,7 @@
 #include "catch.hpp"
 
 #include <rowan/op/matrix/fc.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/op/elementwise/sigmoid.hpp>
 
 #include <string>

@@ -1,8 +1,10 @@
 // tests/train/optimizer.cpp
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/own_operator.hpp>
 #include <rowan/train/optimizer.hpp>
 
 #include "layer/check_net.hpp"
+#include "own_optimizer.hpp"
 
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -12,6 +14,7 @@
 #include <rowan/train/deferred.hpp>
 #include <rowan/train/train.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -27,6 +30,13 @@ namespace test_optimizer {
 using namespace rowan;
 
 namespace {
+
+/// An optimizer of one's own for nets.
+struct Signum {
+    double learning_rate = 0.01, momentum = 0.9;
+    using op = optimizer_operator<mine::signum>;
+    ROWAN_OPTIONS(Signum, learning_rate, momentum)
+};
 
 /// An optimizer that throws at its third step; a net that runs several checks it first, or cannot.
 template <bool first>
@@ -231,6 +241,20 @@ TEST_CASE("a schedule that falls below 0 ends the training at that step", "[laye
                       "the schedule's factor for step 2 is -1, expected 0 or more");
     CHECK(first(*v) == 1);  // a factor of 0 is none, and -0 too
     CHECK(train(layer::scale(v, 1), [](std::int64_t) { return std::vector<Feeds>(1); }, {.optimizer = layer::Sgd{.learning_rate = -0.0}, .rates = {{"v", -0.0}}}).get<float>("v")(0) == 2);
+}
+
+TEST_CASE("an optimizer of one's own is declared once, for tensors and nets", "[layer]") {
+    test::DefaultScope scope;
+    auto const ids = layer::data<std::int64_t>("ids", {UNK});
+    auto const cost = layer::mean(layer::embedding(ids, {.height = 5, .width = 2, .table = layer::Constant{1}, .name = "w"}));
+    auto const batches = [](std::int64_t) { return std::vector<Feeds>(3, {{"ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>{4, 1, 4})}}); };
+    auto const trained = train(cost, batches, {.optimizer = Signum{.learning_rate = 0.5}});
+    auto w = Tensor<float>::full({5, 2}, 1), moment = Tensor<float>::zeros({5, 2});
+    SelectedRows<float> const g(5, {4, 1, 4}, Tensor<float>::full({3, 2}, 1.0F / 6));
+    for (int step = 0; step < 3; ++step) mine::signum_step(w, moment, g, {.learning_rate = 0.5});
+    CHECK(std::ranges::equal(trained.get<float>("w"), w));
+    CHECK(trained.get<float>("w")(4, 0) == -0.5F);
+    CHECK_THROWS_WITH(train(cost, batches, {.optimizer = Signum{.momentum = 1}}), Catch::Matchers::Contains("momentum is 1, expected less than 1"));
 }
 
 TEST_CASE("an optimizer that cannot be added leaves the scope unchanged", "[layer]") {

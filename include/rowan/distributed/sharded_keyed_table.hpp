@@ -100,6 +100,13 @@ public:
     GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
         return local_->template add_state<S>(row_shape, first);
     }
+    /// With a name, as KeyedTable::add_state.
+    /// errors   as KeyedTable::add_state
+    /// cost     as KeyedTable::add_state
+    template <class S>
+    GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        return local_->template add_state<S>(std::move(name), row_shape, first);
+    }
 
     void set_step(std::int64_t step) noexcept { local_->set_step(step); }  ///< as KeyedTable, on all ranks alike
     /// Removes keys of this rank, and returns their rows in value(), as KeyedTable::evict_unused.
@@ -134,10 +141,10 @@ public:
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
-        std::optional<typename KeyedTable<T, Key>::Insertion> insertion;
+        std::optional<typename KeyedTable<T, Key>::View> view;
         bool told = false;
         try {
-            insertion.emplace(local_->begin_insert(exec, fetch.asked(), fetch.times()));
+            view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
             told = true;
             agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
         } catch (...) {
@@ -153,9 +160,9 @@ public:
             }
             throw;
         }
-        insertion->commit();
+        view->commit();
         return detail::after_agreement(shards_.group(),
-                                       [&] { return fetch.answer(exec, shards_.group(), insertion->rows()); });
+                                       [&] { return fetch.answer(exec, shards_.group(), view->at()); });
     }
 
     /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked

@@ -7,6 +7,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/io/detail/table_layout.hpp>
 #include <rowan/io/detail/table_store.hpp>
+#include <rowan/sparse/detail/table_step.hpp>
 #include <rowan/sparse/touched_rows.hpp>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,7 +46,7 @@ struct TableFileOptions {
 ///                                              .states = {TableState::of<float>("moment")}});
 ///     TableFile<float> users("users.table");
 ///     auto x = gather(users.rows(), ids);
-///     rowwise_adagrad(users, gradient);                    of table_file_optimizers.hpp
+///     rowwise_adagrad(users, gradient);                    the state "moment"; or any other optimizer
 ///     users.change(other.rows());                          or any algorithm, after this call
 ///     sgd(users.rows(), other, 0.1);
 ///     users.save();
@@ -76,6 +78,9 @@ class TableFile {
     static_assert(element<T> && !std::is_same_v<T, bool>, "rowan::TableFile<T>: T is an element type other than bool");
 
 public:
+    using value_type = T;
+    using names = Ids<>;  ///< of rows, see row_table
+
     /// Opens a file, as of its last save.
     /// errors   IoError if a system call fails, or another TableFile has the file or its journal open; TypeError if the
     ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing,
@@ -139,27 +144,49 @@ public:
     Tensor<T> const& rows() const noexcept { return rows_; }
 
     /// A state, [height, w], or [height] if it has no width. Call `change` before it is written.
-    /// errors   Error if there is no such state; TypeError if its elements are not S; std::bad_alloc
+    /// errors   Error if there is no such state, or another tensor was assigned to it; TypeError if its elements are not
+    ///          S; std::bad_alloc
     /// cost     O(states)
     template <class S>
-    Tensor<S>& state(std::string const& name) {
-        std::size_t part = 1;
-        while (part < parts().size() && parts()[part].name != name) ++part;
+    Tensor<S>& state(std::string_view name) {
+        std::size_t const part = find(name);
         if (part == parts().size()) throw Error({path(), " has no state \"", name, "\""});
-        check_element<S>(("the state \"" + name + "\"").c_str(), parts()[part]);
+        std::string const what = "the state \"" + parts()[part].name + "\"";
+        check_element<S>(what.c_str(), parts()[part]);
         auto& tensor = states_[part - 1];
         if (tensor == nullptr) tensor = std::make_shared<Tensor<S>>(borrow<S>(part));
-        return *static_cast<Tensor<S>*>(tensor.get());
+        auto& found = *static_cast<Tensor<S>*>(tensor.get());
+        check_held(found, what);
+        return found;
     }
+
+    /// Whether there is a state of this name, with elements of S.
+    /// errors   std::bad_alloc
+    /// cost     O(states)
+    template <class S>
+    bool has_state(std::string_view name) const {
+        std::size_t const part = find(name);
+        return part < parts().size() && parts()[part] == TableState::of<S>(parts()[part].name, parts()[part].width);
+    }
+
+    /// The rows of these numbers: see row_view.
+    /// errors   IndexError if one is not in [0, height); std::bad_alloc
+    /// cost     a copy of the numbers
+    auto view(Cpu exec, Ids<> rows) {
+        auto at = detail::RowNumbers<Cpu>::checked(exec, "rows", rows, height());
+        return detail::ViewOfIds<TableFile>(*this, at.reshaped(rows.shape()));
+    }
+    auto view(Ids<> rows) { return view(Cpu{}, rows); }
 
     /// Prepares rows, and their states, for being written, and adds them to `touched()`. Duplicates are allowed. From
     /// then on they may be written any number of times until the next `save`.
-    /// errors   IndexError if a row is not in [0, height); IoError if the journal cannot be written, the disk is full,
-    ///          or after a failed `save`; FormatError if another file has taken the journal's place; std::bad_alloc; no
+    /// errors   IndexError if a row is not in [0, height); Error if another tensor was assigned to rows(); IoError if the
+    ///          journal cannot be written, the disk is full, or after a failed `save`; FormatError if another file has taken the journal's place; std::bad_alloc; no
     ///          row has changed
     /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from
     ///          the disk if need be, and written to the journal, which the next save empties
     void change(Cpu exec, Ids<> rows) {
+        check_held(rows_, "rows()");
         detail::check_ids(exec, "rows", rows, height());
         store_->change(exec, rows);
         touched_.add(rows);
@@ -203,6 +230,17 @@ private:
           states_(parts().size() - 1) {}
 
     std::span<TableState const> parts() const noexcept { return store_->layout().parts; }
+
+    /// The number of a state among the parts, or of all parts.
+    std::size_t find(std::string_view name) const {
+        std::size_t part = 1;
+        while (part < parts().size() && parts()[part].name != name) ++part;
+        return part;
+    }
+    template <class S>
+    void check_held(Tensor<S> const& tensor, std::string const& what) const {
+        if (!holds(tensor)) throw Error({what, " of ", path(), " is another tensor than that of the file"});
+    }
 
     template <class S>
     Tensor<S> borrow(std::size_t part) const {

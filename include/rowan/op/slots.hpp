@@ -63,7 +63,8 @@ template <class Slot>
 requires requires { Slot::holds; }
 inline constexpr Holds holds_of<Slot> = Slot::holds;
 
-/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`. States of
+/// optimizers are those of sparse/optimizer_options.hpp.
 namespace slot {
 
 #define ROWAN_SLOT(slot, ...)                                          \
@@ -98,13 +99,6 @@ ROWAN_SLOT(h)                  // state after a step
 ROWAN_SLOT(c)                  // cell after a step
 ROWAN_SLOT(param)              // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
-ROWAN_SLOT(moment)
-ROWAN_SLOT(moment2)
-ROWAN_SLOT(norm)
-ROWAN_SLOT(mean_square)
-ROWAN_SLOT(mean_step)
-ROWAN_SLOT(velocity)
-ROWAN_SLOT(linear)
 ROWAN_SLOT(mean, statistics)  // moving mean and variance, and those after a step of training
 ROWAN_SLOT(variance, statistics)
 ROWAN_SLOT(next_mean)

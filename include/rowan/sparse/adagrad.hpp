@@ -2,10 +2,8 @@
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer.hpp>
 #include <rowan/sparse/optimizer_options.hpp>
-#include <rowan/sparse/update_rows.hpp>
-
-#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -41,13 +39,13 @@ struct adagrad_decay_formula {
     }
 };
 
-template <class D, class P, class M>
-DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
-                                                   AdaGradOptions options) {
-    double const kept = check_adagrad<P, M>(options);
-    check_state("moment", param, moment);
-    return {{options, kept}};
-}
+template <>
+struct StepsOf<optim::adagrad> : StepsByRule<optim::adagrad> {
+    template <class... P>
+    static DecayRule<adagrad_decay_formula> rule(AdaGradOptions const& options) {
+        return {{options, check_adagrad<P...>(options)}};
+    }
+};
 
 }  // namespace detail
 
@@ -64,58 +62,9 @@ DecayRule<adagrad_decay_formula> make_adagrad_rule(Tensor<P, D> const& param, Te
 ///          as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
-template <device D, class P, class M, detail::gradient_on<D> G>
-void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
+ROWAN_OPTIMIZER_FUNCTION(adagrad, 1)
 
-/// One step of AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param and moment [plan.height(), ...]
-/// errors   those of adagrad for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adagrad for a SelectedRows, without the sort
-template <device D, class P, class M, class G>
-void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-             Tensor<G, D> const& value, AdaGradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
-    adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-             Tensor<G, Device> const& value, AdaGradOptions options = {}) {
-    adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adagrad(Tensor<P, Device>&, Tensor<M, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adagrad: options have names: adagrad(param, moment, grad, {.learning_rate = 0.1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adagrad(Tensor<P, Device>&, G const&, AdaGradOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adagrad: its state is yours: auto moment = Tensor<T>::zeros(param.shape()); "
-                  "adagrad(param, moment, grad)");
-}
-
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                            AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                            AdaGradOptions))
+ROWAN_OPTIMIZER(StepsByRule<optim::adagrad>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adagrad>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0

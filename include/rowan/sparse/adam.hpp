@@ -2,11 +2,8 @@
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer.hpp>
 #include <rowan/sparse/optimizer_options.hpp>
-#include <rowan/sparse/update_rows.hpp>
-
-#include <cstdint>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -25,16 +22,16 @@ struct adam_formula {
     }
 };
 
-template <class D, class P, class M, class V>
-LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
-                                      Tensor<V, D> const& moment2, AdamOptions options) {
-    check_moments<P, M, V>(options);
-    double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
-    check_setting<P, M, V>("1 - learning_rate · weight_decay", kept);
-    check_state("moment1", param, moment1);
-    check_state("moment2", param, moment2);
-    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
-}
+template <>
+struct StepsOf<optim::adam> : StepsByRule<optim::adam> {
+    template <class... P>
+    static LaneRule<adam_formula> rule(AdamOptions const& options) {
+        check_moments<P...>(options);
+        double const kept = 1.0 - product(options.learning_rate, options.weight_decay);
+        check_setting<P...>("1 - learning_rate · weight_decay", kept);
+        return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step), kept}};
+    }
+};
 
 }  // namespace detail
 
@@ -48,68 +45,14 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// the widest dtype<T>::sum of the tensors. If it overflows, for float from |g| = 1.9e19 on, v is infinite, and
 /// the element never moves again; if it vanishes, below |g| = 2e-23, it is 0 in v, and the step is infinite if v and epsilon
 /// are 0. With a moment2 of doubles, the bounds are 1e154 and 1e-162.
-/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+/// shapes   param, moment and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
 ///          ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class M, class V, detail::gradient_on<D> G>
-void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
+ROWAN_OPTIMIZER_FUNCTION(adam, 2)
 
-/// One step of Adam on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
-/// errors   those of adam for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of adam for a SelectedRows, without the sort
-template <device D, class P, class M, class V, class G>
-void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          Tensor<G, D> const& value, AdamOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
-}
-
-template <class P, class M, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
-          AdamOptions options = {}) {
-    adam(param.device(), param, moment1, moment2, grad, options);
-}
-
-template <class P, class M, class V, class G, class Device>
-void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
-          Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(plan.device(), plan, param, moment1, moment2, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void adam(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::adam: options have names: adam(param, moment1, moment2, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void adam(Tensor<P, Device>&, G const&, AdamOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::adam: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "adam(param, moment1, moment2, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, AdamOptions))
+ROWAN_OPTIMIZER(StepsByRule<optim::adam>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::adam>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0

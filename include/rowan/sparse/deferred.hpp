@@ -79,6 +79,9 @@ public:
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
+    /// Whether the next step begins with a flush.
+    bool full() const noexcept { return history_.size() == std::numeric_limits<Step>::max(); }
+
     /// The number of steps that a row has missed.
     /// errors   IndexError if row is not in [0, height)
     /// cost     O(1)
@@ -104,7 +107,7 @@ public:
             if (!grad.merged()) return step(exec, merge(exec, grad), options, param...);  // rounds sums, as to_dense
         }
         RowPlan<> const plan(exec, grad);
-        if (history_.size() == std::numeric_limits<Step>::max()) flush(exec, param...);
+        if (full()) flush(exec, param...);
         replay(exec, plan.rows().data(), plan.rows().size(), param...);
         rule.visit([&]<class Formula>(Formula const& formula) {
             update_rows(exec, plan, grad.value(), LaneRule<detail::of_dense<Formula>>{{formula}}, param...);

@@ -194,8 +194,13 @@ public:
     std::span<std::int64_t const> inserted() const noexcept;
     bool open() const noexcept;  ///< whether it is neither committed nor withdrawn
 
+    /// Checks that commit does not fail.
+    /// errors   Error if it is withdrawn, or an older one is open
+    /// cost     O(1)
+    void check_oldest() const;
+
     /// Keeps the keys. Does nothing the second time.
-    /// errors   Error if it is withdrawn, or an older one is open; nothing has changed
+    /// errors   as check_oldest; nothing has changed
     /// cost     an update of the uses of each key, if they are recorded, on several threads; no allocation
     void commit();
 

@@ -241,12 +241,18 @@ std::span<std::int64_t const> KeyInsertion<Key>::inserted() const noexcept {
 }
 
 template <key_type Key>
-void KeyInsertion<Key>::commit() {
+void KeyInsertion<Key>::check_oldest() const {
     if (changes_ == nullptr) return;
     if (!open()) throw Error("commit: the insertion is withdrawn");
+    if (changes_->index->open.front() != changes_.get()) throw Error("commit: an older insertion is open");
+}
+
+template <key_type Key>
+void KeyInsertion<Key>::commit() {
+    check_oldest();
+    if (changes_ == nullptr) return;
     auto& c = *changes_;
     auto& open = c.index->open;
-    if (open.front() != &c) throw Error("commit: an older insertion is open");
     c.index->record(Cpu{c.threads}, c.options, c.step, rows_, c.times.empty() ? nullptr : c.times.data(), c.counted);
     open.erase(open.begin());
     c.index = nullptr;

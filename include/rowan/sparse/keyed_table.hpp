@@ -1,12 +1,15 @@
 // rowan/sparse/keyed_table.hpp: KeyedTable, a table whose rows belong to keys, and which grows with them.
 #pragma once
 
+#include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/sparse/detail/table_step.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/key_index.hpp>
+#include <rowan/sparse/keys.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +18,8 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,11 +43,13 @@ struct KeyedTableOptions {
 /// A table with a row for each key, and the states of its optimizer, which get new rows together.
 ///
 ///     KeyedTable<float> table({.width = 64});
-///     auto& moment = table.add_state<float>({64});                  // AdaGrad's
-///     auto rows = table.find_or_insert(keys);                       // new keys have rows after this
-///     auto x = gather(table.value(), rows);
-///     adagrad(table.value(), moment.tensor(), lookup_table_grad(rows, x_grad, table.height()));
+///     table.add_state<float>("moment", {64});                       // AdaGrad's
+///     auto view = table.view(keys);                                 // new keys have rows, which the step keeps
+///     auto x = gather(view.rows(), view.at());
+///     adagrad(view, x_grad);
 ///     auto y = gather(table.value(), table.index(), keys);          // in inference; zeros for unknown keys
+///
+/// By hand: rows = table.find_or_insert(keys), and any algorithm on table.value().
 ///
 /// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
 /// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
@@ -50,6 +57,9 @@ struct KeyedTableOptions {
 template <class T, key_type Key = std::int64_t>
 class KeyedTable {
 public:
+    using value_type = T;
+    using names = Keys<Key>;  ///< of rows, see row_table
+
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
     /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
     ///          range; those of GrowingTensor
@@ -63,6 +73,7 @@ public:
     KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
     std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
     std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
+    std::size_t width() const noexcept { return options_.width; }        ///< the number of elements of a row
     Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
     Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
 
@@ -73,7 +84,16 @@ public:
     /// cost     one write of its rows
     template <class S>
     GrowingTensor<S>& add_state(typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        return add_state<S>({}, row_shape, first);
+    }
+    /// With a name, by which optimizers find it: see slot.
+    /// errors   as add_state; Error if the table has a state of this name
+    /// cost     as add_state
+    template <class S>
+    GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
+        if (find(name) != nullptr) throw Error({"two states are named \"", name, "\""});
         auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
+        state->name = std::move(name);
         if (state->rows.most_rows() < height()) throw std::bad_alloc();
         state->grow(height());
         for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
@@ -81,6 +101,25 @@ public:
         states_.push_back(std::move(state));
         limit(rows.most_rows());
         return rows;
+    }
+
+    /// A state by its name: [height, row shape].
+    /// errors   Error if there is none; TypeError if its elements are not S
+    /// cost     O(states)
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        State* const found = find(name);
+        if (found == nullptr) throw Error({"the table has no state \"", name, "\""});
+        if (!found->template has<S>()) throw TypeError({"the state \"", name, "\""}, found->type, dtype<S>::name);
+        return static_cast<StateOf<S>*>(found)->rows.tensor();
+    }
+    /// Whether there is a state of this name, with elements of S.
+    /// errors   none
+    /// cost     O(states)
+    template <class S>
+    bool has_state(std::string_view name) const {
+        State const* const found = find(name);
+        return found != nullptr && found->template has<S>();
     }
 
     /// The rows of keys; new keys get rows, if the options admit them.
@@ -104,19 +143,20 @@ public:
         return {find_or_insert(keys.value()), keys.lod()};
     }
 
-    class Insertion;
+    class View;
 
-    /// The rows of keys, where new keys and their rows are provisional until `commit` of the result: see KeyInsertion.
-    /// Otherwise table and states have their heights again, but for states that you have grown meanwhile, and the table
-    /// its keys, uses and sightings; free rows may have other values.
+    /// The rows of keys: see row_view. New keys and their rows are provisional until its commit, see KeyInsertion.
+    /// Without it, table and states have their heights again, but for states that you have grown meanwhile, and the table
+    /// its keys, uses and sightings; free rows may have other values. `times` says how often each key occurs.
     /// errors   as find_or_insert
     /// cost     as find_or_insert
-    Insertion begin_insert(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
+    View view(Cpu exec, Keys<Key> keys, std::int64_t const* times = nullptr) {
         make_room(exec, keys.size());
-        Insertion insertion(*this, height(), index_.begin_insert(exec, keys, times));
-        add(exec, insertion.inserted());
-        return insertion;
+        View view(*this, height(), index_.begin_insert(exec, keys, times));
+        add(exec, view.inserted());
+        return view;
     }
+    View view(Keys<Key> keys) { return view(Cpu{}, keys); }
 
     void set_step(std::int64_t step) noexcept { index_.set_step(step); }  ///< as KeyIndex::set_step
     /// Removes keys that were not used since a step, as KeyIndex::evict_unused. Their rows keep their values until new
@@ -160,20 +200,29 @@ private:
         virtual ~State() = default;
         virtual void reserve(std::int64_t height) = 0;
         virtual void grow(std::int64_t height) = 0;
-        virtual void shrink(std::int64_t height) noexcept = 0;
+        virtual void shrink(std::int64_t from, std::int64_t to) noexcept = 0;
         virtual void reset(std::int64_t row) = 0;
+
+        State(std::int32_t number, std::string_view elements) : wire(number), type(elements) {}
+        State(State const&) = delete;
+        State& operator=(State const&) = delete;
+        template <class S>
+        bool has() const {
+            return wire == dtype<S>::wire && type == dtype<S>::name;
+        }
+
+        std::int32_t wire;
+        std::string_view type;
+        std::string name{};
     };
     template <class S>
     struct StateOf final : State {
         StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
-            : rows(row_shape, most), first(first_value) {}
+            : State(dtype<S>::wire, dtype<S>::name), rows(row_shape, most), first(first_value) {}
         void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override {
-            if (rows.height() != given) own = rows.height();
-            rows.grow(given = std::max(height, rows.height()));
-        }
-        void shrink(std::int64_t height) noexcept override {
-            if (rows.height() == given) rows.shrink(given = std::max(height, own));
+        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
+        void shrink(std::int64_t from, std::int64_t to) noexcept override {
+            if (rows.height() == from) rows.shrink(to);
         }
         void reset(std::int64_t row) override {
             std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
@@ -181,8 +230,14 @@ private:
 
         GrowingTensor<S> rows;
         S first;
-        std::int64_t given = 0, own = 0;  // the height from the table, and the last one that it did not give
     };
+
+    /// The state of this name, or nullptr; also without a name.
+    State* find(std::string_view name) const {
+        auto const named = [&](auto const& state) { return !name.empty() && state->name == name; };
+        auto const found = std::ranges::find_if(states_, named);
+        return found == states_.end() ? nullptr : found->get();
+    }
 
     static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
@@ -243,8 +298,8 @@ private:
     }
 
     void shrink(std::int64_t height) noexcept {
+        for (auto const& state : states_) state->shrink(this->height(), height);
         value_.shrink(height);
-        for (auto const& state : states_) state->shrink(height);
     }
 
     void reset(std::int64_t row) {
@@ -267,24 +322,46 @@ private:
     KeyIndex<Key> index_;
 };
 
-/// The rows of a batch of keys, of which new ones are provisional: see KeyInsertion.
+/// The rows of a batch of keys, of which new ones are provisional: see KeyedTable::view.
 template <class T, key_type Key>
-class KeyedTable<T, Key>::Insertion {
+class KeyedTable<T, Key>::View {
 public:
-    Insertion(Insertion&& other) noexcept = default;
-    Insertion& operator=(Insertion&& other) = delete;
-    ~Insertion() {
+    using value_type = T;
+
+    View(View&& other) noexcept = default;
+    View& operator=(View&& other) = delete;
+    ~View() {
         if (keys_.open()) table_->shrink(height_);
     }
 
-    Tensor<std::int64_t> const& rows() const& noexcept { return keys_.rows(); }           ///< the rows of the keys
-    std::span<std::int64_t const> inserted() const noexcept { return keys_.inserted(); }  ///< those that are new
-    void commit() { keys_.commit(); }                                                     ///< keeps them
+    Tensor<T>& rows() noexcept { return table_->value(); }                     ///< those of the table
+    Tensor<std::int64_t> const& at() const& noexcept { return keys_.rows(); }  ///< the row of each key, or -1
+    std::span<std::int64_t const> inserted() const noexcept { return keys_.inserted(); }  ///< the rows that are new
+    bool open() const noexcept { return keys_.open(); }  ///< whether it is neither committed nor withdrawn
+    /// As KeyedTable::state.
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        return table_->template state<S>(name);
+    }
+    /// As KeyedTable::has_state.
+    template <class S>
+    bool has_state(std::string_view name) const {
+        return table_->template has_state<S>(name);
+    }
+
+    /// Checks that commit will not fail.
+    /// errors   Error if this view is committed or withdrawn, or an older one is open
+    /// cost     O(1)
+    void write(Cpu) const {
+        if (!open()) throw Error("the view is no longer open: a step has kept its keys, or an older view is gone");
+        keys_.check_oldest();
+    }
+    void commit() { keys_.commit(); }  ///< keeps the keys
 
 private:
     friend class KeyedTable;
 
-    Insertion(KeyedTable& table, std::int64_t height, KeyInsertion<Key>&& keys)
+    View(KeyedTable& table, std::int64_t height, KeyInsertion<Key>&& keys)
         : table_(&table), height_(height), keys_(std::move(keys)) {}
 
     KeyedTable* table_;

@@ -5,6 +5,7 @@
 #include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/scaled_norm.hpp>
+#include <rowan/sparse/optimizer.hpp>
 #include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -85,31 +86,31 @@ LambRate lamb_rate(double learning_rate, SquaredNorm const& param, SquaredNorm c
 }
 
 template <class D, class P, class M, class V>
-lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment1, Tensor<V, D> const& moment2,
+lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment, Tensor<V, D> const& moment2,
                                    LambOptions const& options) {
     check_moments<P, M, V>(options);
-    check_state("moment1", param, moment1);
+    check_state("moment", param, moment);
     check_state("moment2", param, moment2);
     return {options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)};
 }
 
 /// Of arguments that have been checked. Nothing is changed before the norms are known.
 template <class D, class P, class M, class V, class G>
-void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
                 Tensor<G, D> const& grad, lamb_direction const& direction) {
     using S = compute_t<G, P, M, V>;
     using R = std::conditional_t<element<S>, S, P>;
     using Loops = ElementLoops<D>;
-    Loops::check(exec, param, moment1, moment2, grad);
+    Loops::check(exec, param, moment, moment2, grad);
     if (param.size() == 0) return;
     SquaredNorm const of_param = squared_of(exec, param);
     auto r = new_tensor<R>(exec, param.shape());
     Loops::template each_in_rows<S>(
         exec, 1, r.size(),
         write_directions<G, P, M, V, R>{direction, grad.data(), std::as_const(param).data(),
-                                        std::as_const(moment1).data(), std::as_const(moment2).data(), r.data()});
+                                        std::as_const(moment).data(), std::as_const(moment2).data(), r.data()});
     LambRate const rate = lamb_rate<S>(direction.options.learning_rate, of_param, squared_of(exec, r));
-    update_rows(exec, grad, LaneRule<lamb_formula>{{direction, rate}}, param, moment1, moment2);
+    update_rows(exec, grad, LaneRule<lamb_formula>{{direction, rate}}, param, moment, moment2);
 }
 
 /// to = from
@@ -122,17 +123,49 @@ struct copied {
 
 /// The gradient that `rows`, a SelectedRows or a plan and its value, represent, of the type in which they are summed.
 template <class D, class P, class M, class V, class G, class... Rows>
-void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
                   Tensor<G, D> const& value, lamb_direction const& direction, Rows const&... rows) {
     check_exec(exec);
-    check_sparse_targets(value, height, param, moment1, moment2);
+    check_sparse_targets(value, height, param, moment, moment2);
     if (only_checking()) return;
-    ElementLoops<D>::check(exec, param, moment1, moment2, value);
+    ElementLoops<D>::check(exec, param, moment, moment2, value);
     if (param.size() == 0) return;
     auto dense = Tensor<kept_t<G>, D>::zeros(exec, param.shape());
     update_rows(exec, rows..., LaneRule<copied>{}, dense);
-    lamb_along(exec, param, moment1, moment2, dense, direction);
+    lamb_along(exec, param, moment, moment2, dense, direction);
 }
+
+/// How lamb makes a step.
+template <>
+struct StepsOf<optim::lamb> {
+    using options = LambOptions;
+
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, Tensor<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
+                     Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        check_exec(exec);
+        check_dense_targets(grad, param, moment, moment2);
+        if (!only_checking()) lamb_along(exec, param, moment, moment2, grad, direction);
+    }
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, SelectedRows<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
+                     Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+        lamb_of_rows(exec, grad.height(), param, moment, moment2, grad.value(), direction, grad);
+    }
+    template <class D, class P, class M, class V, class G>
+    static void step(D const& exec, RowPlan<D> const& plan, Tensor<G, D> const& value, options const& chosen,
+                     Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2) {
+        check_types<G, P, M, V>();
+        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        SelectedRows<G, D>::check_value(value, plan.value_rows());
+        lamb_of_rows(exec, plan.height(), param, moment, moment2, value, direction, plan, value);
+    }
+};
 
 }  // namespace detail
 
@@ -147,7 +180,7 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// SelectedRows, the norms would be those of these rows alone. Right where g² is, as adam; p and r may be any finite
 /// numbers of float, double and 16-bit types. The squares are summed as by squared_norm, so the bits are the same for
 /// any number of threads.
-/// shapes   param, moment1 (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
+/// shapes   param, moment (m) and moment2 (v) [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
 /// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
 ///          ShapeError if shapes do not match; Error as update_rows; std::bad_alloc; on a Thrust device those of
@@ -156,81 +189,9 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 ///          of the size of param in the type of computation, for a row-sparse gradient twice, and that of squared_norm;
 ///          a Thrust device synchronizes for each norm, and again for one whose square is 0 or does not fit; O(1) if
 ///          param has no elements
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, Tensor<G, D> const& grad,
-          LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, moment1, moment2);
-    if (!detail::only_checking()) detail::lamb_along(exec, param, moment1, moment2, grad, direction);
-}
+ROWAN_OPTIMIZER_FUNCTION(lamb, 2)
 
-/// One step of LAMB for a row-sparse gradient, which stands for the dense one with zeros: all rows are updated.
-/// shapes   param, moment1 and moment2 [height, ...], grad of that height and row shape
-/// errors   those of lamb for a Tensor
-/// cost     that of lamb for a Tensor, and a sort of the rows
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          SelectedRows<G, D> const& grad, LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
-    detail::lamb_of_rows(exec, grad.height(), param, moment1, moment2, grad.value(), direction, grad);
-}
-
-/// One step of LAMB on the rows of a plan, which is made once for several gradients or parameters; `value` has a row
-/// for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param, moment1 and moment2 [plan.height(), ...]
-/// errors   those of lamb for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of lamb for a SelectedRows, without the sort
-template <device D, class P, class M, class V, class G>
-void lamb(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
-          Tensor<G, D> const& value, LambOptions options = {}) {
-    detail::check_types<G, P, M, V>();
-    auto const direction = detail::make_lamb_direction(param, moment1, moment2, options);
-    SelectedRows<G, D>::check_value(value, plan.value_rows());
-    detail::lamb_of_rows(exec, plan.height(), param, moment1, moment2, value, direction, plan, value);
-}
-
-template <class P, class M, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void lamb(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
-          LambOptions options = {}) {
-    lamb(param.device(), param, moment1, moment2, grad, options);
-}
-
-template <class P, class M, class V, class G, class Device>
-void lamb(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
-          Tensor<G, Device> const& value, LambOptions options = {}) {
-    lamb(plan.device(), plan, param, moment1, moment2, value, options);
-}
-
-// Mistakes, which do not compile.
-template <class P, class M, class V, class G, class Device, class R>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void lamb(Tensor<P, Device>&, Tensor<M, Device>&, Tensor<V, Device>&, G const&, R const&) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::lamb: options have names: lamb(param, moment1, moment2, grad, {.step = 1})");
-}
-template <class P, class G, class Device>
-requires detail::gradient_on<G, Device>
-void lamb(Tensor<P, Device>&, G const&, LambOptions const& = {}) {
-    static_assert(!element<P>,
-                  "rowan::lamb: its two states are yours: each begins as Tensor<T>::zeros(param.shape()); "
-                  "lamb(param, moment1, moment2, grad, {.step = 1})");
-}
-
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
-                         Tensor<float> const&, LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                         LambOptions))
-ROWAN_TEMPLATE(void lamb(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
-                         Tensor<double> const&, LambOptions))
+ROWAN_OPTIMIZER(StepsOf<optim::lamb>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsOf<optim::lamb>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0

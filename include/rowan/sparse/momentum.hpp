@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer.hpp>
 #include <rowan/sparse/optimizer_options.hpp>
-#include <rowan/sparse/update_rows.hpp>
 
 #include <span>
 
@@ -47,14 +47,16 @@ struct momentum_rule {
 template <>
 inline constexpr bool is_elementwise<momentum_rule> = true;
 
-template <class D, class P, class M>
-momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
-    check_setting<P, M>("learning_rate", options.learning_rate);
-    check_setting<P, M>("momentum", options.momentum);
-    check_setting<P, M>("weight_decay", options.weight_decay);
-    check_state("velocity", param, velocity);
-    return {options};
-}
+template <>
+struct StepsOf<optim::momentum> : StepsByRule<optim::momentum> {
+    template <class... P>
+    static momentum_rule rule(MomentumOptions const& options) {
+        check_setting<P...>("learning_rate", options.learning_rate);
+        check_setting<P...>("momentum", options.momentum);
+        check_setting<P...>("weight_decay", options.weight_decay);
+        return {options};
+    }
+};
 
 }  // namespace detail
 
@@ -68,52 +70,9 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 ///          shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
-template <device D, class P, class V, detail::gradient_on<D> G>
-void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
-    detail::check_types<typename G::value_type, P, V>();
-    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
+ROWAN_OPTIMIZER_FUNCTION(momentum, 1)
 
-/// One step of momentum on the rows of a plan, which is made once for several gradients or parameters; `value` has a
-/// row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param and velocity [plan.height(), ...]
-/// errors   those of momentum for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of momentum for a SelectedRows, without the sort
-template <device D, class P, class V, class G>
-void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
-              Tensor<G, D> const& value, MomentumOptions options = {}) {
-    detail::check_types<G, P, V>();
-    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
-}
-
-template <class P, class V, class G, class Device>
-requires detail::gradient_on<G, Device>
-void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(param.device(), param, velocity, grad, options);
-}
-
-template <class P, class V, class G, class Device>
-void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
-              Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(plan.device(), plan, param, velocity, value, options);
-}
-
-// A mistake, which does not compile.
-template <class P, class V, class G, class Device, class R, class... More>
-requires detail::gradient_on<G, Device> && std::is_arithmetic_v<R>
-void momentum(Tensor<P, Device>&, Tensor<V, Device>&, G const&, R const&, More const&...) {
-    static_assert(!std::is_arithmetic_v<R>,
-                  "rowan::momentum: options have names: momentum(param, velocity, grad, {.learning_rate = 0.1})");
-}
-
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                             MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                             MomentumOptions))
+ROWAN_OPTIMIZER(StepsByRule<optim::momentum>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::momentum>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0

@@ -5,6 +5,7 @@
 #include <rowan/detail/rescaled.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstddef>
@@ -104,20 +105,28 @@ struct rowwise_adagrad_rule {
 template <class Formula>
 inline constexpr bool is_lane_rule<rowwise_adagrad_rule<Formula>> = true;
 
-/// Calls f with the rule of a step. There is a rule of each kind: a choice in every row costs some 10% of a step.
-template <class D, class P, class M, class F>
-void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment, AdaGradOptions options,
-                               F const& f) {
-    double const kept = check_adagrad<P, M>(options);
-    check_rows("param", param);
-    if (moment.dimension() != 1) throw ShapeError("moment rank", moment.dimension(), "1: one number per row");
-    check_height("moment", moment, height_of(param));
-    if (options.weight_decay == 0.0) {
-        f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
-    } else {
-        f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+/// Both rules of a step.
+struct RowwiseAdaGradRules {
+    AdaGradOptions options;
+    double kept;
+
+    template <class F>
+    void with_one(F const& f) const {
+        if (options.weight_decay == 0.0) {
+            f(rowwise_adagrad_rule<rowwise_adagrad_formula>{{options}});
+        } else {
+            f(rowwise_adagrad_rule<rowwise_adagrad_decay_formula>{{{options}, kept}});
+        }
     }
-}
+};
+
+template <>
+struct StepsOf<optim::rowwise_adagrad> : StepsByRule<optim::rowwise_adagrad> {
+    template <class... P>
+    static RowwiseAdaGradRules rule(AdaGradOptions const& options) {
+        return {options, check_adagrad<P...>(options)};
+    }
+};
 
 }  // namespace detail
 
@@ -134,49 +143,9 @@ void with_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& mo
 ///          as update_rows
 /// cost     as adagrad, with one cache line of state per row; on a device, also temporary memory for 1/4 of the gradient's
 ///          elements, in the type of sums
-template <device D, class P, class M, detail::gradient_on<D> G>
-void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
-                     AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    detail::with_rowwise_adagrad_rule(param, moment, options,
-                                      [&](auto const& rule) { update_rows(exec, grad, rule, param, moment); });
-}
+ROWAN_OPTIMIZER_FUNCTION(rowwise_adagrad, 1)
 
-/// One step of row-wise AdaGrad on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], moment [plan.height()]
-/// errors   those of rowwise_adagrad for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rowwise_adagrad for a SelectedRows, without the sort
-template <device D, class P, class M, class G>
-void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
-                     Tensor<G, D> const& value, AdaGradOptions options = {}) {
-    detail::check_types<G, P, M>();
-    detail::with_rowwise_adagrad_rule(param, moment, options,
-                                      [&](auto const& rule) { update_rows(exec, plan, value, rule, param, moment); });
-}
-
-template <class P, class M, class G, class Device>
-requires detail::gradient_on<G, Device>
-void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdaGradOptions options = {}) {
-    rowwise_adagrad(param.device(), param, moment, grad, options);
-}
-
-template <class P, class M, class G, class Device>
-void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
-                     Tensor<G, Device> const& value, AdaGradOptions options = {}) {
-    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
-}
-
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
-                                    Tensor<float> const&, AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
-                                    AdaGradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
-                                    Tensor<double> const&, AdaGradOptions))
+ROWAN_OPTIMIZER(StepsByRule<optim::rowwise_adagrad>, float, Tensor<float>&, Tensor<float>&)
+ROWAN_OPTIMIZER(StepsByRule<optim::rowwise_adagrad>, double, Tensor<double>&, Tensor<double>&)
 
 }  // namespace rowan::inline v0

@@ -1,12 +1,13 @@
 // rowan/sparse/rowwise_rmsprop.hpp: rowwise_rmsprop, RMSProp with one average per row and a decay by the age of rows.
 #pragma once
 
-#include <rowan/core/fields.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/interleaved.hpp>
 #include <rowan/detail/rescaled.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/optimizer.hpp>
+#include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <algorithm>
@@ -18,19 +19,6 @@
 #include <utility>
 
 namespace rowan::inline v0 {
-
-/// The options of rowwise_rmsprop.
-struct RowwiseRmsPropOptions {
-    double learning_rate = 0.01;  ///< the step size
-    double rho = 0.99;            ///< decay rate of the averages, in [0, 1)
-    double epsilon = 1e-6;        ///< added to the square root
-    double decay = 0.0;       ///< the decay of a row for each step since its last, times the learning rate; 0 or more
-    double min_shrink = 0.1;  ///< the least that a step multiplies a row by, in [0, 1]
-    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
-    std::int64_t step = 1;
-
-    ROWAN_OPTIONS(RowwiseRmsPropOptions, learning_rate, rho, epsilon, decay, min_shrink, step)
-};
 
 namespace detail {
 
@@ -75,30 +63,6 @@ private:
 template <>
 inline constexpr bool is_lane_rule<rowwise_rmsprop_rule> = true;
 
-template <class P, class M, id_type I>
-rowwise_rmsprop_rule make_rowwise_rmsprop_rule(Tensor<P> const& param, Tensor<M> const& mean_square,
-                                               Tensor<I> const& last_step, RowwiseRmsPropOptions const& options) {
-    check_setting<P, M>("learning_rate", options.learning_rate);
-    check_decay("rho", options.rho);
-    check_epsilon<P, M>(options.epsilon);
-    check_setting<P, M>("decay", options.decay);
-    if (options.decay < 0) throw ValueError("decay", options.decay, "0 or more");
-    double const rate = product(options.learning_rate, options.decay);
-    check_setting<P, M>("learning_rate · decay", rate);
-    if (!(options.min_shrink >= 0.0 && options.min_shrink <= 1.0))
-        throw ValueError("min_shrink", options.min_shrink, "a number in [0, 1]");
-    if (options.step < 1) throw ValueError("step", options.step, "1 or more");
-    if (!std::in_range<I>(options.step)) throw ValueError("step", options.step, "a number that last_step can hold");
-    check_rows("param", param);
-    auto const of_rows = [&](char const* name, auto const& state) {
-        if (state.dimension() != 1) throw ShapeError({name, " rank"}, state.dimension(), "1: one number per row");
-        check_height(name, state, height_of(param));
-    };
-    of_rows("mean_square", mean_square);
-    of_rows("last_step", last_step);
-    return {options, rate};
-}
-
 /// Checks the last steps of the rows row_of(0), row_of(1) … row_of(n - 1).
 /// errors   ValueError if one is negative or after `step`
 template <id_type I, class RowOf>
@@ -120,6 +84,54 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
     }
 }
 
+/// How rowwise_rmsprop makes a step: after a check of the last steps of the rows.
+template <>
+struct StepsOf<optim::rowwise_rmsprop> {
+    using O = optim::rowwise_rmsprop;
+    using options = RowwiseRmsPropOptions;
+
+    template <class P, class M, id_type I>
+    static rowwise_rmsprop_rule rule(options const& o) {
+        check_setting<P, M>("learning_rate", o.learning_rate);
+        check_decay("rho", o.rho);
+        check_epsilon<P, M>(o.epsilon);
+        check_setting<P, M>("decay", o.decay);
+        if (o.decay < 0) throw ValueError("decay", o.decay, "0 or more");
+        double const rate = product(o.learning_rate, o.decay);
+        check_setting<P, M>("learning_rate · decay", rate);
+        if (!(o.min_shrink >= 0.0 && o.min_shrink <= 1.0))
+            throw ValueError("min_shrink", o.min_shrink, "a number in [0, 1]");
+        if (o.step < 1) throw ValueError("step", o.step, "1 or more");
+        if (!std::in_range<I>(o.step)) throw ValueError("step", o.step, "a number that last_step can hold");
+        return {o, rate};
+    }
+    template <class G, class P, class M, class I>
+    static void step(Cpu exec, G const& grad, options const& chosen, Tensor<P>& param, Tensor<M>& mean_square,
+                     Tensor<I>& last_step) {
+        check_types<typename G::value_type, P, M>();
+        auto const rule = checked_rule<O>(O::states{}, chosen, param, mean_square, last_step);
+        if constexpr (requires { grad.rows(); }) {
+            check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
+            check_last_steps(exec, last_step, chosen.step, grad.rows().size(),
+                             [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
+        } else {
+            check_dense_targets(grad, param, mean_square, last_step);
+            check_last_steps(exec, last_step, chosen.step, last_step.size(), [](std::size_t k) { return k; });
+        }
+        update_rows(exec, grad, rule, param, mean_square, last_step);
+    }
+    template <class G, class P, class M, class I>
+    static void step(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, options const& chosen, Tensor<P>& param,
+                     Tensor<M>& mean_square, Tensor<I>& last_step) {
+        check_types<G, P, M>();
+        auto const rule = checked_rule<O>(O::states{}, chosen, param, mean_square, last_step);
+        check_sparse_targets(value, plan.height(), param, mean_square, last_step);
+        check_last_steps(exec, last_step, chosen.step, plan.rows().size(),
+                         [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
+        update_rows(exec, plan, value, rule, param, mean_square, last_step);
+    }
+};
+
 }  // namespace detail
 
 /// One step of row-wise RMSProp with a decay by the age of rows (Li and Lyu: Adaptive Regularization for Large-Scale
@@ -138,53 +150,13 @@ void check_last_steps(Cpu exec, Tensor<I> const& last_step, std::int64_t step, s
 ///          [0, 1], step less than 1 or no number of last_step's type, or the last_step of a row of grad is not in
 ///          [0, step]; ShapeError if shapes do not match; Error as update_rows
 /// cost     that of rowwise_adagrad, and two reads and a write of the last steps of the rows
-template <class P, class M, id_type I, detail::gradient_on<Cpu> G>
-void rowwise_rmsprop(Cpu exec, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
-                     RowwiseRmsPropOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
-    if constexpr (requires { grad.rows(); }) {
-        detail::check_sparse_targets(grad.value(), grad.height(), param, mean_square, last_step);
-        detail::check_last_steps(exec, last_step, options.step, grad.rows().size(),
-                                 [&](std::size_t k) { return static_cast<std::size_t>(grad.rows()[k]); });
-    } else {
-        detail::check_dense_targets(grad, param, mean_square, last_step);
-        detail::check_last_steps(exec, last_step, options.step, last_step.size(), [](std::size_t k) { return k; });
-    }
-    update_rows(exec, grad, rule, param, mean_square, last_step);
-}
+ROWAN_OPTIMIZER_FUNCTION(rowwise_rmsprop, 2)
 
-/// One step of row-wise RMSProp on the rows of a plan, which is made once for several gradients or parameters; `value`
-/// has a row for each of its lookups.
-/// shapes   plan of n rows, value [n, ...], param [plan.height(), ...], mean_square and last_step [plan.height()]
-/// errors   those of rowwise_rmsprop for a SelectedRows; ShapeError if value does not have n rows
-/// cost     that of rowwise_rmsprop for a SelectedRows, without the sort
-template <class P, class M, id_type I, class G>
-void rowwise_rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
-                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
-    detail::check_types<G, P, M>();
-    auto const rule = detail::make_rowwise_rmsprop_rule(param, mean_square, last_step, options);
-    detail::check_sparse_targets(value, plan.height(), param, mean_square, last_step);
-    detail::check_last_steps(exec, last_step, options.step, plan.rows().size(),
-                             [&](std::size_t k) { return static_cast<std::size_t>(plan.rows()[k]); });
-    update_rows(exec, plan, value, rule, param, mean_square, last_step);
-}
-
-template <class P, class M, id_type I, class G>
-requires detail::gradient_on<G, Cpu>
-void rowwise_rmsprop(Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step, G const& grad,
-                     RowwiseRmsPropOptions options = {}) {
-    rowwise_rmsprop(Cpu{}, param, mean_square, last_step, grad, options);
-}
-template <class P, class M, id_type I, class G>
-void rowwise_rmsprop(RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& mean_square, Tensor<I>& last_step,
-                     Tensor<G> const& value, RowwiseRmsPropOptions options = {}) {
-    rowwise_rmsprop(Cpu{}, plan, param, mean_square, last_step, value, options);
-}
-
-ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
-                                    SelectedRows<float> const&, RowwiseRmsPropOptions))
-ROWAN_TEMPLATE(void rowwise_rmsprop(Cpu, RowPlan<> const&, Tensor<float>&, Tensor<float>&, Tensor<std::int64_t>&,
-                                    Tensor<float> const&, RowwiseRmsPropOptions))
+ROWAN_TEMPLATE(void detail::StepsOf<optim::rowwise_rmsprop>::step(Cpu, SelectedRows<float> const&,
+                                                                      RowwiseRmsPropOptions const&, Tensor<float>&,
+                                                                      Tensor<float>&, Tensor<std::int64_t>&))
+ROWAN_TEMPLATE(void detail::StepsOf<optim::rowwise_rmsprop>::step(Cpu, RowPlan<> const&, Tensor<float> const&,
+                                                                      RowwiseRmsPropOptions const&, Tensor<float>&,
+                                                                      Tensor<float>&, Tensor<std::int64_t>&))
 
 }  // namespace rowan::inline v0

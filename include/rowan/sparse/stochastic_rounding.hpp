@@ -4,13 +4,9 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/random.hpp>
-#include <rowan/sparse/adagrad.hpp>
-#include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/random_rounding.hpp>
 #include <rowan/sparse/detail/rounded_rule.hpp>
-#include <rowan/sparse/rowwise_adagrad.hpp>
-#include <rowan/sparse/sgd.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <concepts>
@@ -116,80 +112,9 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<G> const& value, R roun
                           [&](auto const& rounded) { update_rows(exec, plan, value, rounded, param, state...); });
 }
 
-/// sgd with new values that are rounded at random; duplicates are summed first, as with a plan.
-/// shapes   as sgd
-/// errors   those of sgd
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
-    detail::check_types<typename G::value_type, P>();
-    detail::check_setting<P>("learning_rate", learning_rate);
-    update_rows(exec, grad, rounding, LaneRule<detail::sgd_formula>{{learning_rate}}, param);
-}
-
-/// adagrad with new values of param that are rounded at random.
-/// shapes   as adagrad
-/// errors   those of adagrad
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, rounding, detail::make_adagrad_rule(param, moment, options), param, moment);
-}
-
-/// rowwise_adagrad with new values of param that are rounded at random.
-/// shapes   as rowwise_adagrad
-/// errors   those of rowwise_adagrad
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding,
-                     AdaGradOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M>();
-    detail::with_rowwise_adagrad_rule(
-        param, moment, options, [&](auto const& rule) { update_rows(exec, grad, rounding, rule, param, moment); });
-}
-
-/// adam with new values of param that are rounded at random.
-/// shapes   as adam
-/// errors   those of adam
-/// cost     that of update_rows with a StochasticRounding
-template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
-          AdamOptions options = {}) {
-    detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, rounding, detail::make_adam_rule(param, moment1, moment2, options), param, moment1,
-                moment2);
-}
-
 template <class G, class Rule, class P, std::same_as<StochasticRounding> R, class... S>
 requires detail::gradient_on<G, Cpu>
 void update_rows(G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     update_rows(Cpu{}, grad, rounding, rule, param, state...);
 }
-template <class P, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void sgd(Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
-    sgd(Cpu{}, param, grad, learning_rate, rounding);
-}
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    adagrad(Cpu{}, param, moment, grad, rounding, options);
-}
-template <class P, class M, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void rowwise_adagrad(Tensor<P>& param, Tensor<M>& moment, G const& grad, R rounding, AdaGradOptions options = {}) {
-    rowwise_adagrad(Cpu{}, param, moment, grad, rounding, options);
-}
-template <class P, class M, class V, class G, std::same_as<StochasticRounding> R>
-requires detail::gradient_on<G, Cpu>
-void adam(Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, R rounding,
-          AdamOptions options = {}) {
-    adam(Cpu{}, param, moment1, moment2, grad, rounding, options);
-}
-
 }  // namespace rowan::inline v0

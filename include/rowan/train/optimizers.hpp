@@ -38,7 +38,6 @@ struct RowwiseAdaGrad {
     bool decoupled = false;       ///< touched rows are multiplied by 1 - learning_rate · weight_decay instead
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     ROWAN_OPTIONS(RowwiseAdaGrad, learning_rate, epsilon, weight_decay, decoupled)
 };
 

@@ -78,21 +78,43 @@ struct builtin_optimizer : optimizer_op<Attributes, State...> {
     using itself = Op;
 };
 
-template <>
-struct declared<adadelta_op> : builtin_optimizer<adadelta_op, AdadeltaOptions, slot::mean_square, slot::mean_step> {
-    static constexpr std::string_view name = "adadelta", brief = "Adadelta: changes param and its states in place.";
+template <class Attributes, class States>
+struct optimizer_of;
+template <class Attributes, class... State>
+struct optimizer_of<Attributes, state_list<State...>> {
+    using type = optimizer_op<Attributes, State...>;
+};
+template <class Attributes, class States>
+using optimizer_op_of = typename optimizer_of<Attributes, States>::type;
+
+/// What one of rowan's is by the declaration of its optimizer.
+template <class Op, class O>
+struct declared_optimizer : optimizer_op_of<typename O::options, typename O::states> {
+    using itself = Op;
+    static constexpr std::string_view name = O::name, brief = O::brief;
+    static constexpr bool one_state_per_row = requires { requires O::one_state_per_row; };
 };
 
 template <>
-struct declared<adam_op> : builtin_optimizer<adam_op, AdamOptions, slot::moment, slot::moment2> {
-    static constexpr std::string_view name = "adam";
-    static constexpr std::string_view brief = "Adam, or AdamW if decoupled: changes param and both moments in place.";
-};
-
+struct declared<adadelta_op> : declared_optimizer<adadelta_op, optim::adadelta> {};
 template <>
-struct declared<adamax_op> : builtin_optimizer<adamax_op, AdamaxOptions, slot::moment, slot::norm> {
-    static constexpr std::string_view name = "adamax", brief = "AdaMax: changes param and its states in place.";
-};
+struct declared<adagrad_op> : declared_optimizer<adagrad_op, optim::adagrad> {};
+template <>
+struct declared<rowwise_adagrad_op> : declared_optimizer<rowwise_adagrad_op, optim::rowwise_adagrad> {};
+template <>
+struct declared<adam_op> : declared_optimizer<adam_op, optim::adam> {};
+template <>
+struct declared<adamax_op> : declared_optimizer<adamax_op, optim::adamax> {};
+template <>
+struct declared<ftrl_op> : declared_optimizer<ftrl_op, optim::ftrl> {};
+template <>
+struct declared<lamb_op> : declared_optimizer<lamb_op, optim::lamb> {};
+template <>
+struct declared<momentum_op> : declared_optimizer<momentum_op, optim::momentum> {};
+template <>
+struct declared<rmsprop_op> : declared_optimizer<rmsprop_op, optim::rmsprop> {};
+template <>
+struct declared<sgd_op> : declared_optimizer<sgd_op, optim::sgd> {};
 
 template <>
 struct declared<clip_by_norm_op> : builtin_op<clip_by_norm_op, slots<slot::x>, slots<slot::out>, ClipByNormOptions> {
@@ -108,23 +130,6 @@ struct declared<clip_by_global_norm_op>
 };
 
 template <>
-struct declared<ftrl_op> : builtin_optimizer<ftrl_op, FtrlOptions, slot::moment, slot::linear> {
-    static constexpr std::string_view name = "ftrl", brief = "FTRL: changes param and its states in place.";
-};
-
-template <>
-struct declared<lamb_op> : builtin_optimizer<lamb_op, LambOptions, slot::moment, slot::moment2> {
-    static constexpr std::string_view name = "lamb";
-    static constexpr std::string_view brief =
-        "LAMB: changes param and both moments in place, all rows by a row-sparse gradient too.";
-};
-
-template <>
-struct declared<momentum_op> : builtin_optimizer<momentum_op, MomentumOptions, slot::velocity> {
-    static constexpr std::string_view name = "momentum", brief = "Momentum: changes param and velocity in place.";
-};
-
-template <>
 struct declared<moving_average_op> : builtin_optimizer<moving_average_op, MovingAverageOptions> {
     static constexpr std::string_view name = "moving_average";
     static constexpr std::string_view brief = "decay · param + (1 - decay) · grad: changes param in place.";
@@ -136,31 +141,6 @@ struct declared<narrowed_moving_average_op>
     static constexpr bool compiled = false;          // the library has its kernels for bfloat16 alone
     static constexpr bool begins_with_param = true;  // its state begins with the values of param
     static constexpr std::string_view name = "narrowed_moving_average";
-};
-
-template <>
-struct declared<rmsprop_op> : builtin_optimizer<rmsprop_op, RmsPropOptions, slot::moment, slot::velocity> {
-    static constexpr std::string_view name = "rmsprop", brief = "RMSProp: changes param and its states in place.";
-};
-
-template <>
-struct declared<sgd_op> : builtin_optimizer<sgd_op, SgdOptions> {
-    static constexpr std::string_view name = "sgd";
-    static constexpr std::string_view brief =
-        "param -= learning_rate · grad, in place, by a dense or row-sparse gradient.";
-};
-
-template <>
-struct declared<adagrad_op> : builtin_optimizer<adagrad_op, AdaGradOptions, slot::moment> {
-    static constexpr std::string_view name = "adagrad";
-    static constexpr std::string_view brief =
-        "AdaGrad: changes param and moment in place, by a dense or row-sparse gradient.";
-};
-
-template <>
-struct declared<rowwise_adagrad_op> : builtin_optimizer<rowwise_adagrad_op, AdaGradOptions, slot::moment> {
-    static constexpr std::string_view name = "rowwise_adagrad";
-    static constexpr std::string_view brief = "AdaGrad with one state for each row: changes param and moment in place.";
 };
 
 }  // namespace detail

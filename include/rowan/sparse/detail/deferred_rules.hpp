@@ -25,7 +25,30 @@ struct of_dense {
     }
 };
 
-/// The rule of an optimizer, how many states it takes, and the rule of a step, after its checks.
+/// A rule of one formula, also where the decay may be 0.
+template <class Rule>
+Rule whole_rule(Rule const& rule) {
+    return rule;
+}
+template <class Formula>
+LaneRule<Formula> whole_rule(DecayRule<Formula> const& rule) {
+    return {rule.formula};
+}
+
+/// The rule of a step of the optimizer among these that has so many states, after its checks. Their rules are of one type.
+template <class O, class Other = O>
+struct deferred_rule_of {
+    using type = decltype(whole_rule(StepsOf<O>::template rule<float>({})));
+    static constexpr bool takes(std::size_t states) {
+        return states == O::states::size || states == Other::states::size;
+    }
+    static type make(typename O::options const& options, auto const& param, auto const&... state) {
+        using Chosen = std::conditional_t<sizeof...(state) == O::states::size, O, Other>;
+        return whole_rule(checked_rule<Chosen>(typename Chosen::states{}, options, param, state...));
+    }
+};
+
+/// The rule of the optimizer with these options.
 template <class Options>
 struct deferred_rule {
     static_assert(!std::is_same_v<Options, Options>,
@@ -33,36 +56,20 @@ struct deferred_rule {
                   "RmsPropOptions");
 };
 template <>
-struct deferred_rule<SgdOptions> {
-    using type = LaneRule<sgd_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 0; }
-    static type make(SgdOptions const& options, auto const&... x) { return {make_sgd_rule(x..., options).formula}; }
-};
+struct deferred_rule<SgdOptions> : deferred_rule_of<optim::sgd> {};
 template <>
-struct deferred_rule<MomentumOptions> {
-    using type = momentum_rule;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(MomentumOptions const& options, auto const&... x) { return make_momentum_rule(x..., options); }
-};
+struct deferred_rule<MomentumOptions> : deferred_rule_of<optim::momentum> {};
 template <>
-struct deferred_rule<AdamOptions> {
-    using type = LaneRule<adam_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2; }
-    static type make(AdamOptions const& options, auto const&... x) { return make_adam_rule(x..., options); }
-};
+struct deferred_rule<AdamOptions> : deferred_rule_of<optim::adam> {};
 template <>
-struct deferred_rule<AdaGradOptions> {
-    using type = LaneRule<adagrad_decay_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 1; }
-    static type make(AdaGradOptions const& options, auto const&... x) {
-        return {make_adagrad_rule(x..., options).formula};
-    }
-};
+struct deferred_rule<AdaGradOptions> : deferred_rule_of<optim::adagrad> {};
 template <>
-struct deferred_rule<RmsPropOptions> {
-    using type = LaneRule<rmsprop_formula>;
-    static constexpr bool takes(std::size_t states) { return states == 2 || states == 3; }
-    static type make(RmsPropOptions const& options, auto const&... x) { return make_rmsprop_rule(x..., options); }
-};
+struct deferred_rule<RmsPropOptions> : deferred_rule_of<optim::rmsprop, optim::centered_rmsprop> {};
+
+/// Whether steps of this optimizer can be deferred.
+template <class O>
+inline constexpr bool is_deferred = std::is_same_v<O, optim::sgd> || std::is_same_v<O, optim::momentum> ||
+                                    std::is_same_v<O, optim::adam> || std::is_same_v<O, optim::adagrad> ||
+                                    std::is_same_v<O, optim::rmsprop> || std::is_same_v<O, optim::centered_rmsprop>;
 
 }  // namespace rowan::inline v0::detail

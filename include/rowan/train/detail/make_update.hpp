@@ -4,17 +4,8 @@
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/op/elementwise/cast.hpp>
-#include <rowan/op/optimizer/adadelta.hpp>
-#include <rowan/op/optimizer/adagrad.hpp>
-#include <rowan/op/optimizer/adam.hpp>
-#include <rowan/op/optimizer/adamax.hpp>
-#include <rowan/op/optimizer/ftrl.hpp>
-#include <rowan/op/optimizer/lamb.hpp>
-#include <rowan/op/optimizer/momentum.hpp>
 #include <rowan/op/optimizer/moving_average.hpp>
-#include <rowan/op/optimizer/rmsprop.hpp>
-#include <rowan/op/optimizer/rowwise_adagrad.hpp>
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 #include <rowan/op/table/to_dense.hpp>
 #include <rowan/train/detail/update_kinds.hpp>
 #include <rowan/train/optimizer.hpp>
@@ -82,7 +73,7 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<declaration_of<Op>::updates::size - 1>{});
-    constexpr bool row_states = requires { O::one_state_per_row; };
+    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; };
     auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires declaration_of<Op>::begins_with_param; }) {

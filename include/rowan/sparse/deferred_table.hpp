@@ -1,0 +1,156 @@
+// rowan/sparse/deferred_table.hpp: DeferredTable, a table of any kind whose optimizer is deferred.
+#pragma once
+
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/rows.hpp>
+#include <rowan/sparse/deferred.hpp>
+#include <rowan/sparse/deferred_options.hpp>
+#include <rowan/sparse/detail/table_step.hpp>
+#include <rowan/sparse/optimizer.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A table, by keys or in a file, whose optimizer `O` is deferred: see Deferred. Rows that a view shows are up to date.
+///     KeyedTable<float> users({.width = 64});                      with states "moment" and "moment2"
+///     DeferredTable<optim::adam, KeyedTable<float>> deferred(users);
+///     auto view = deferred.view(keys);
+///     auto x = gather(view.rows(), view.at());
+///     adam(view, x_grad, {.step = t});
+///     deferred.flush();                                            before all rows are read or saved
+/// A new row has missed nothing, nor has one that a new key gets after another: keys enter the table by such views alone.
+/// Rows that a view has brought up to date stay so without a step. The table stays the caller's, and outlives this. After
+/// it was loaded anew, begin a new DeferredTable.
+template <class O, row_table X>
+class DeferredTable {
+    static_assert(detail::is_deferred<O>,
+                  "rowan::DeferredTable: the optimizer is sgd, momentum, adam, adagrad, rmsprop or centered_rmsprop of "
+                  "rowan::optim");
+
+public:
+    using value_type = typename X::value_type;
+    using names = typename X::names;  ///< of its rows
+
+    /// Of a table whose rows have missed nothing.
+    /// errors   those of Deferred
+    /// cost     2 bytes a row
+    explicit DeferredTable(X& table, DeferredOptions options = {})
+        : table_(table), deferred_(Height(table.height()), options) {}
+
+    std::int64_t height() const { return table_.height(); }  ///< the number of rows
+    std::size_t width() const { return table_.width(); }     ///< the number of elements of a row
+
+    /// Rows of the table, for a step of `O`.
+    class View {
+    public:
+        using value_type = typename X::value_type;
+        using deferred = O;  ///< the optimizer
+
+        Tensor<value_type>& rows() { return view_.rows(); }                     ///< as of the table's view
+        Tensor<std::int64_t> const& at() const noexcept { return view_.at(); }  ///< as of the table's view
+        /// As of the table's view.
+        template <class S>
+        Tensor<S>& state(std::string_view name) {
+            return view_.template state<S>(name);
+        }
+        /// As of the table's view.
+        template <class S>
+        bool has_state(std::string_view name) const {
+            return view_.template has_state<S>(name);
+        }
+        /// A step of the optimizer that is deferred.
+        /// errors   those of the optimizer, of Deferred::step and of the table's `write`; nothing has changed
+        /// cost     that of Deferred::step
+        template <class G>
+        void step(Cpu exec, Tensor<G> const& x_grad, typename O::options const& options) {
+            auto& rows_behind = of_.deferred_;
+            auto const grad = detail::gradient_of(exec, view_, x_grad);
+            detail::with_states(typename O::states{}, view_, [&](auto&... state) {
+                auto const make_room = [&] {
+                    if (rows_behind.full()) of_.flush(exec);
+                };
+                detail::write_and(exec, view_, make_room,
+                                  [&] { rows_behind.step(exec, grad, options, view_.rows(), state...); });
+            });
+        }
+        void write(Cpu exec) { view_.write(exec); }  ///< as of the table's view
+        void commit() { view_.commit(); }            ///< as of the table's view
+
+    private:
+        friend class DeferredTable;
+        View(DeferredTable& of, decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>()))&& view)
+            : of_(of), view_(std::move(view)) {}
+
+        DeferredTable& of_;
+        decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>())) view_;
+    };
+
+    /// The rows of names, up to date.
+    /// errors   those of the table's view and of its states; those of `write`, of a table in a file
+    /// cost     that of the table's view, and of Deferred::catch_up for the rows
+    View view(Cpu exec, names const& of) {
+        View view(*this, table_.view(exec, of));
+        fit(view.rows());
+        if constexpr (requires { view.view_.inserted(); }) deferred_.renew(view.view_.inserted());
+        bool const behind = std::ranges::any_of(std::span(view.at().data(), view.at().size()), [&](std::int64_t row) {
+            return row >= 0 && deferred_.missed(row) != 0;
+        });
+        if (behind) {
+            std::vector<std::int64_t> known(view.at().data(), view.at().data() + view.at().size());
+            std::erase_if(known, [](std::int64_t row) { return row < 0; });
+            detail::with_states(typename O::states{}, view,
+                                [&](auto&... state) { catch_up(exec, known, view.rows(), state...); });
+        }
+        return view;
+    }
+    View view(names const& of) { return view(Cpu{}, of); }
+
+    /// Brings all rows up to date: of a file in the order of its rows.
+    /// errors   those of Deferred::flush, and of the table's states and `change`
+    /// cost     one pass over the rows that have missed steps
+    void flush(Cpu exec = {}) {
+        auto view = table_.view(exec, names{});
+        fit(view.rows());
+        detail::with_states(typename O::states{}, view, [&](auto&... state) {
+            if constexpr (is_in_file) {
+                std::vector<std::int64_t> behind;
+                for (std::int64_t row = 0; row < height(); ++row) {
+                    if (deferred_.missed(row) != 0) behind.push_back(row);
+                    if (behind.size() < most_at_once && row + 1 != height()) continue;
+                    catch_up(exec, behind, view.rows(), state...);
+                    behind.clear();
+                }
+            }
+            deferred_.flush(exec, view.rows(), state...);
+        });
+    }
+
+private:
+    /// Rows come with keys, and go with views that are given up.
+    void fit(Tensor<value_type> const& rows) {
+        if (detail::height_of(rows) != deferred_.height()) deferred_.resize(Height(detail::height_of(rows)));
+    }
+    template <class... P>
+    void catch_up(Cpu exec, std::vector<std::int64_t> const& rows, Tensor<P>&... param) {
+        if constexpr (is_in_file) table_.change(exec, rows);
+        deferred_.catch_up(exec, rows, param...);
+    }
+    static constexpr bool is_in_file = requires(X & x, Ids<> rows) { x.change(Cpu{}, rows); };
+    static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+
+    X& table_;
+    Deferred<typename O::options> deferred_;
+};
+
+}  // namespace rowan::inline v0
