@@ -8,6 +8,7 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
+#include <rowan/layer/table_kind.hpp>
 #include <rowan/op/shape/declared.hpp>
 #include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/placement.hpp>
@@ -40,6 +41,8 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
+    /// where the rows are and how they are named, such as layer::Keyed{}, without a height
+    TableKind kind = {};
     /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
     Placement placement = {};
 };
@@ -139,9 +142,22 @@ struct TableReader {
 /// errors   ShapeError if a number of options.placement is bad, or it does not divide the width
 ROWAN_IF_CALLED int table_pieces(layer::EmbeddingOptions const& options);
 
+/// A new table of a kind, and the places of names in it.
+/// errors   ShapeError if the width is not given; GraphError if the names are not data, or with a height, rows or shards
+ROWAN_IF_CALLED std::pair<Variable*, Variable*> new_named_table(layer::EmbeddingOptions const& options, VarSpec spec,
+                                                                Variable& names);
+
 /// What `read` makes of a new table; if its columns are cut, of each of the pieces, joined.
 template <class T, class Device>
 layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, TableReader const& read) {
+    if (options.kind.makers() != nullptr) {
+        LayerRollback added;
+        auto const [table, places] = new_named_table(options, tensor_spec<T>({UNK, options.width}), read.ids);
+        table->bring = bring_to<T, Device>();
+        Variable& out = first_result(read.kernel, {table, places}, read.attributes);
+        added.keep();
+        return layer::Var<T, Device>(out);
+    }
     if constexpr (std::is_same_v<Device, Cpu>) {  // on others, a sharded table is an error
         if (options.sharded && options.placement.columns != 1) {
             int const pieces = table_pieces(options);

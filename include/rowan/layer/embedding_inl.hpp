@@ -19,6 +19,23 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Dims table_dims(layer::EmbeddingOptions const& 
     return {options.height, options.width};
 }
 
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::pair<Variable*, Variable*> new_named_table(
+    layer::EmbeddingOptions const& options, VarSpec spec, Variable& names) {
+    if (options.width == UNK) throw ShapeError("layer::embedding: width", "not given", "the number of elements per row");
+    if (options.height != UNK || options.rows || options.sharded || options.unknown || options.padding_id)
+        throw GraphError(
+            "layer::embedding: a table whose rows belong to keys has neither .height, .rows, .sharded, .unknown nor "
+            ".padding_id");
+    if (names.role() != Role::data)
+        throw GraphError("layer::embedding: keys are layer::data: a net cannot compute them");
+    check_parameter_name(options.name);
+    Variable& table = outermost_scope().new_var(options.name, spec, Role::parameter);
+    table.table_makers = options.kind.makers();
+    Variable& places = outermost_scope().new_var("", names.spec(), Role::places);
+    places.names = {&names, &table};
+    return {&table, &places};
+}
+
 ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const& options) {
     int const pieces = options.placement.columns;
     options.placement.check();
