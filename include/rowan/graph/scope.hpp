@@ -120,13 +120,13 @@ public:
     /// Of places: the data that holds the names, and the parameter.
     struct Names {
         Variable* data = nullptr;
-        Variable* table = nullptr;
+        Variable const* table = nullptr;
     };
     Names names;
     /// Of a state of a parameter whose rows have names: the parameter, the name of the state in its table, and whether it
     /// has one element for each row.
     struct StateOf {
-        Variable* table = nullptr;
+        Variable const* table = nullptr;
         std::string name = {};
         bool one_per_row = false;
     };

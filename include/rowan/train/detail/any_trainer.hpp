@@ -125,7 +125,7 @@ private:
 
     /// A table whose rows have names, where a step looks them up, and the rows of the step.
     struct NamedTable {
-        Variable* table;
+        Variable const* table;
         std::vector<Variable*> places;
         std::unique_ptr<AnyTable::View> view = nullptr;
         std::vector<Value> found = {};  // of each part, of each place
