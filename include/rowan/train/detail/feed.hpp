@@ -29,6 +29,9 @@ inline std::string part_name(Variable const& table, std::string_view part) {
     return std::string(table.name()).append("#").append(part);
 }
 
+/// Whether a name is that of such a part.
+inline bool is_table_part(std::string_view name) { return name.find('#') != std::string_view::npos; }
+
 /// Throws GraphError unless there is a data variable of this name.
 ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
 
