@@ -4,7 +4,6 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/graph/any_ref.hpp>
-#include <rowan/graph/any_table.hpp>
 #include <rowan/graph/limits.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/value.hpp>
@@ -38,8 +37,8 @@ struct ScopeNames;
 
 /// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
 /// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
-/// step whose recurrent layer is created later. Places are the rows of names in a table, which a run finds by `names`.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input, places };
+/// step whose recurrent layer is created later.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -113,24 +112,6 @@ public:
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
-
-    /// Of a parameter whose rows have names: makes its table; and the table, once it is trained.
-    std::shared_ptr<detail::TableMakers const> table_makers;
-    std::shared_ptr<detail::AnyTable> table;
-    /// Of places: the data that holds the names, and the parameter.
-    struct Names {
-        Variable* data = nullptr;
-        Variable const* table = nullptr;
-    };
-    Names names;
-    /// Of a state of a parameter whose rows have names: the parameter, the name of the state in its table, and whether it
-    /// has one element for each row.
-    struct StateOf {
-        Variable const* table = nullptr;
-        std::string name = {};
-        bool one_per_row = false;
-    };
-    StateOf state_of;
 
     /// Of a parameter whose rows may have missed steps of a deferred optimizer: makes up for these steps.
     std::function<void()> catch_up;

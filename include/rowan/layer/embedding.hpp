@@ -8,7 +8,6 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
-#include <rowan/layer/table_kind.hpp>
 #include <rowan/op/shape/declared.hpp>
 #include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/placement.hpp>
@@ -41,8 +40,6 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
-    /// where the rows are and how they are named, such as layer::Keyed{}, without a height
-    TableKind kind = {};
     /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
     Placement placement = {};
 };
@@ -54,14 +51,6 @@ namespace rowan::inline v0::detail {
 /// The dims of a table.
 /// errors   ShapeError if one is not given
 ROWAN_IF_CALLED Dims table_dims(layer::EmbeddingOptions const& options);
-
-/// A table whose rows have names.
-/// errors   ShapeError if the width is not given; GraphError if a height, rows or shards are, or the net is for a device
-ROWAN_IF_CALLED Variable& new_named_table(layer::EmbeddingOptions const& options, VarSpec spec, bool on_host);
-
-/// What reads a table at ids: of a table whose rows have names, the places of these.
-/// errors   GraphError if the names are not data
-ROWAN_IF_CALLED Variable& ids_in(Variable const& table, Variable& ids);
 
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
@@ -127,12 +116,6 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
-    if (options.kind.makers() != nullptr) {
-        Variable& v = rowan::detail::new_named_table(options, tensor_spec<T>({UNK, options.width}),
-                                                     std::is_same_v<Device, Cpu>);
-        v.bring = rowan::detail::bring_to<T, Device>();
-        return Var<T, Device>(v);
-    }
     if (options.sharded) return sharded_table<T, Device>(options);
     Dims const dims = rowan::detail::table_dims(options);
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
@@ -149,7 +132,7 @@ struct TableReader {
     Variable& ids;
     Attributes attributes;
 
-    Variable& operator()(Variable& table) const { return first_result(kernel, {&table, &ids_in(table, ids)}, attributes); }
+    Variable& operator()(Variable& table) const { return first_result(kernel, {&table, &ids}, attributes); }
 };
 
 /// The pieces of a table whose columns are cut.
@@ -196,7 +179,7 @@ template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
     static_assert(id_type<I>,
                   "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
-    return apply<lookup_table_op>(options, table, Var<I, Device>(rowan::detail::ids_in(*table, *ids)));
+    return apply<lookup_table_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
@@ -229,7 +212,7 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 /// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<embedding_bag_op>(options, table, Var<I, Device>(rowan::detail::ids_in(*table, *ids)));
+    return apply<embedding_bag_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
@@ -248,8 +231,7 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
-    Var<I, Device> const at(rowan::detail::ids_in(*table, *ids));
-    return apply<weighted_embedding_bag_op>(options, table, at, weight);
+    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
 }
 
 ROWAN_TEMPLATE(Var<float> sharded_table(EmbeddingOptions const&))

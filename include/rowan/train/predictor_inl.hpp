@@ -71,12 +71,6 @@ public:
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Variable& v = *inputs[i];
             if (v.role() == Role::data) continue;
-            if (v.role() == Role::places) {
-                named_.push_back({i, v.names.data, v.names.table->table_makers->index([&](std::string_view part) -> Value const& {
-                                      return parameters.find(part_name(*v.names.table, part));
-                                  })});
-                continue;
-            }
             if (v.role() == Role::parameter) {
                 Value const& value = parameters.find(v.name());
                 check_fits(v, value);
@@ -103,7 +97,6 @@ public:
             if (places[i] == nullptr) places[i] = &values[i];
         }
         std::size_t const read = feed(net_.inputs(), feeds, values, exec);
-        for (Named const& n : named_) values[n.input] = n.index->find(exec.host(), fed_value(*n.names, feeds));
         if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
@@ -118,22 +111,13 @@ private:
             bool read = false;
             for (Variable const* v : net_.inputs())
                 read = read || (v->role() == Role::data && v->name() == named.first);
-            for (Named const& n : named_) read = read || n.names->name() == named.first;
             if (!read)
                 throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
         }
     }
 
-    /// Places that a run finds by names.
-    struct Named {
-        std::size_t input;
-        Variable const* names;
-        std::unique_ptr<AnyTableIndex> index;
-    };
-
     NetOrder net_;
     PredictorOptions options_;
-    std::vector<Named> named_;
     std::vector<std::size_t> out_;  // the numbers of the outputs
     std::vector<bool> again_;       // for each, whether it is asked for once more
     Buffer<Value> given_;           // by number: parameters and constants

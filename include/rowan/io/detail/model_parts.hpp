@@ -122,10 +122,6 @@ ROWAN_IF_CALLED void check_complete(LoadedNet const& net, std::string const& pat
 ROWAN_IF_CALLED LoadedNet read_net(CheckpointFile const& file, Limits const& limits,
                                    std::vector<Variable*> (*read)(ProgramDesc const& program, Scope& scope));
 
-/// A part of a table whose rows have names, such as its keys: integers, or sequences of bytes.
-/// errors   as CheckpointFile::load
-ROWAN_IF_CALLED Value load_table_part(CheckpointFile const& file, std::string const& name);
-
 /// Complete where values of all element types can be loaded.
 template <class... T>
 struct CanLoadValues {};
@@ -136,9 +132,7 @@ Parameters loaded_parameters(std::string const& path, LoadOptions const& options
     expect_whole(file);
     Parameters parameters;
     for (std::string const& name : file.names()) {
-        if (name == "@steps") continue;
-        parameters.set(name, is_table_part(name) ? load_table_part(file, name)
-                                                 : load_value<Cpu, float, double, T...>(Cpu{}, file, name, options));
+        if (name != "@steps") parameters.set(name, load_value<Cpu, float, double, T...>(Cpu{}, file, name, options));
     }
     parameters.steps = load_steps(file);
     return parameters;

@@ -173,16 +173,6 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_complete(LoadedNet const& net, std::
     }
 }
 
-ROWAN_CALLED_FUNCTION Value load_table_part(CheckpointFile const& file, std::string const& name) {
-    Value value;
-    if (spec_of(file.desc(name)).dtype == dtype<std::uint8_t>::wire) {
-        value.set(file.load<LoDTensor<std::uint8_t>>(name));
-    } else {
-        value.set(file.load<LoDTensor<std::int64_t>>(name));
-    }
-    return value;
-}
-
 }  // namespace rowan::inline v0::detail
 
 #endif

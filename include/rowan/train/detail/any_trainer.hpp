@@ -123,20 +123,6 @@ private:
     ROWAN_IF_CALLED void build(TrainSettings const& options);
     ROWAN_IF_CALLED void begin(Parameters const* resume, Feeds const* initial);
 
-    /// A table whose rows have names, where a step looks them up, and the rows of the step.
-    struct NamedTable {
-        Variable const* table;
-        std::vector<Variable*> places;
-        std::unique_ptr<AnyTable::View> view = nullptr;
-        std::vector<Value> found = {};  // of each part, of each place
-    };
-    /// Finds the rows of the names in these batches.
-    ROWAN_IF_CALLED void bind(std::span<Feeds const> batches);
-    /// Sets the values of named tables and their states, which move as tables grow.
-    ROWAN_IF_CALLED void show_tables();
-    /// Keeps new names, or gives them up.
-    ROWAN_IF_CALLED void end_views(bool commit);
-
     /// A variable that takes the value of another one after each step, such as a moving mean.
     struct Moving {
         Variable *now, *next;
@@ -155,7 +141,6 @@ private:
     DeviceExec exec_;
     std::optional<NetOrder> net_;
     std::vector<Variable*> parameters_, seeds_;
-    std::vector<NamedTable> named_;  // tables whose rows have names
     std::vector<Moving> moving_;
     std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                                   // the same

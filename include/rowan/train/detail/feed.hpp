@@ -24,14 +24,6 @@ ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t
 /// errors   GraphError if it has none; else as check_fits
 ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
 
-/// The name of a part of a table whose rows have names, such as "users#keys", among parameters.
-inline std::string part_name(Variable const& table, std::string_view part) {
-    return std::string(table.name()).append("#").append(part);
-}
-
-/// Whether a name is that of such a part.
-inline bool is_table_part(std::string_view name) { return name.find('#') != std::string_view::npos; }
-
 /// Throws GraphError unless there is a data variable of this name.
 ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
 

@@ -35,8 +35,6 @@ ROWAN_CALLED_FUNCTION AddedStates add_states(Scope& scope, ParameterGradient con
         Variable& v =
             scope.new_var(name, {.type = VarType::LOD_TENSOR, .dtype = state.dtype, .dims = dims}, Role::state);
         v.bring = state.bring;
-        if (g.parameter->table_makers != nullptr)
-            v.state_of = {g.parameter, std::string(kernel.inputs[i]), row_states};
         v.initialize = [dims, some_rows, param = g.parameter, zeros = state.zeros](
                            Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             Dims all = dims;  // a row for each of the parameter's

@@ -89,17 +89,9 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& opt
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
-        if (v->role() != Role::places) continue;
-        auto at = std::ranges::find(named_, v->names.table, &NamedTable::table);
-        if (at == named_.end()) at = named_.insert(at, NamedTable{v->names.table, {}});
-        at->places.push_back(v);
     }
-    if (!named_.empty() && ranks_ != nullptr) throw GraphError("tables by keys are trained on one rank");
-    if (!named_.empty() && options.average) throw GraphError("options.average: tables by keys have no averages");
     updates_->add_updates(*own_, options);
     updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
-        if (table.table_makers != nullptr)
-            throw GraphError({table.name(), ": the updates of a table by keys are not deferred in nets"});
         if (deferred_ == nullptr) deferred_ = steps->new_tables();
         deferred_->add(table, steps, options.average ? nullptr : &cost_);
     });
@@ -135,18 +127,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
         auto const seed = bits_at(seed_, number);
-        if (all[i]->table_makers != nullptr) {
-            auto& table = all[i]->table;
-            table = all[i]->table_makers->table(all[i]->spec().dtype, static_cast<std::size_t>(all[i]->spec().dims[1]), seed);
-            if (!firsts[i].empty())
-                table->load(firsts[i], [&](std::string_view part) -> Value const& {
-                    return resume->find(part_name(*all[i], part));
-                });
-        } else if (all[i]->state_of.table != nullptr) {
-            auto const& of = all[i]->state_of;
-            static_cast<void>(of.table->table->state(of.name, of.one_per_row));
-            if (!firsts[i].empty()) of.table->table->load_state(of.name, of.one_per_row, firsts[i]);
-        } else if (!firsts[i].empty()) {
+        if (!firsts[i].empty()) {
             all[i]->value() = own_copy(*all[i], firsts[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
             all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
@@ -154,7 +135,6 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
             all[i]->initialize(all[i]->value(), seed, exec_);
         }
     }
-    show_tables();
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
@@ -162,11 +142,6 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    for (auto const& named : named_) {
-        named.table->table->save([&](std::string_view part, Value value) {
-            result.set(part_name(*named.table, part), std::move(value));
-        });
-    }
     synchronize(exec_);
     return result;
 }

@@ -43,10 +43,6 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
-    for (auto const& named : named_) {
-        for (std::size_t k = 0; k < named.places.size(); ++k)
-            named.places[k]->value() = named.found[static_cast<std::size_t>(part) * named.places.size() + k].share();
-    }
     {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
@@ -93,20 +89,11 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
         use.emplace(cost_.scope());
         after.emplace(passing_);
         catch_up_others(net_->inputs());
-        bind(batches);
     };
-    struct Unless {  // the step ends: keys that are new are given up
-        AnyTrainer* trainer;
-        ~Unless() {
-            if (trainer != nullptr) trainer->end_views(false);
-        }
-    } given_up{this};
     double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
                                               : (this->*functions_->run)(batches, ahead, std::cref(enter));
     if (rows_ != 0) {
         updates_->change(*own_, exec_, ranks_.get());
-        given_up.trainer = nullptr;
-        end_views(true);
         ++steps_;
         for (Moving const& m : moving_) {
             if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
@@ -114,35 +101,6 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
     }
     if (ranks_ != nullptr) (this->*functions_->end_ranks)();
     return cost;
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::bind(std::span<Feeds const> batches) {
-    for (auto& named : named_) {
-        std::vector<Value> names;
-        for (Feeds const& feeds : batches) {
-            for (Variable const* const places : named.places) names.push_back(fed_value(*places->names.data, feeds));
-        }
-        named.found.resize(names.size());
-        named.view = named.table->table->view(exec_.host(), names, named.found);
-    }
-    show_tables();
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::show_tables() {
-    if (named_.empty()) return;
-    for (Variable* const v : variables()) {
-        if (v->table != nullptr) v->value() = v->table->rows();
-        if (auto const& of = v->state_of; of.table != nullptr) v->value() = of.table->table->state(of.name, of.one_per_row);
-    }
-}
-
-ROWAN_CALLED_FUNCTION void AnyTrainer::end_views(bool commit) {
-    for (auto& named : named_) {
-        if (commit && named.view != nullptr) named.view->commit();
-        named.view = nullptr;
-        named.found.clear();
-    }
-    show_tables();
 }
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {

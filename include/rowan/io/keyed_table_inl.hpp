@@ -1,7 +1,7 @@
-// rowan/graph/detail/key_variable_inl.hpp: definitions of rowan/sparse/detail/key_variable.hpp.
+// rowan/io/keyed_table_inl.hpp: definitions of rowan/io/keyed_table.hpp.
 #pragma once
 
-#include <rowan/graph/detail/key_variable.hpp>
+#include <rowan/io/keyed_table.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 
