@@ -26293,6 +26293,10 @@ inline constexpr bool can_round = std::derived_from<StepsOf<O>, StepsByRule<O>>;
 template <class R>
 concept rounding_of_steps = std::same_as<R, StochasticRounding>;
 
+/// Whether the last argument of a call is none of its options.
+template <class Options, class Last>
+inline constexpr bool are_before_options = !std::is_same_v<std::remove_cvref_t<Last>, Options>;
+
 /// Whether a number stands among the arguments, where options have names.
 template <class... A>
 inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
@@ -26304,77 +26308,67 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
 
 /// The functions of an optimizer O with these tensors, of element types `types`: with and without an execution, by a
 /// gradient, by a plan, and with a rounding.
-#define ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, types, tensors, arguments)                               \
-    template <device D, types, class G>                                                                      \
-    requires detail::gradient_on<G, D>                                                                       \
-    void name(D const& exec, tensors, G const& grad, typename O::options const& o = {}) qualifier {          \
-        detail::StepsOf<O>::step(exec, grad, o, arguments);                                                  \
-    }                                                                                                        \
-    template <types, class D, class G>                                                                       \
-    requires detail::gradient_on<G, D>                                                                       \
-    void name(tensors, G const& grad, typename O::options const& o = {}) qualifier {                         \
-        detail::StepsOf<O>::step(param.device(), grad, o, arguments);                                        \
-    }                                                                                                        \
-    template <device D, types, class G>                                                                      \
-    void name(D const& exec, RowPlan<D> const& plan, tensors, Tensor<G, D> const& value,                     \
-              typename O::options const& o = {}) qualifier {                                                 \
-        detail::StepsOf<O>::step(exec, plan, value, o, arguments);                                           \
-    }                                                                                                        \
-    template <types, class D, class G>                                                                       \
-    void name(RowPlan<D> const& plan, tensors, Tensor<G, D> const& value, typename O::options const& o = {}) \
-        qualifier {                                                                                          \
-        detail::StepsOf<O>::step(plan.device(), plan, value, o, arguments);                                  \
-    }                                                                                                        \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                              \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                               \
-    void name(std::type_identity_t<D> exec, tensors, G const& grad, R const& rounding,                       \
-              typename O::options const& o = {}) qualifier {                                                 \
-        detail::StepsOf<O>::step(exec, grad, rounding, o, arguments);                                        \
-    }                                                                                                        \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                              \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                               \
-    void name(tensors, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier {      \
-        detail::StepsOf<O>::step(Cpu{}, grad, rounding, o, arguments);                                       \
+#define ROWAN_OPTIMIZER_TENSORS(name, O, types, tensors, arguments)                                            \
+    template <device D, types, class G>                                                                        \
+    requires detail::gradient_on<G, D>                                                                         \
+    void name(D const& exec, tensors, G const& grad, typename O::options const& o = {}) {                      \
+        detail::StepsOf<O>::step(exec, grad, o, arguments);                                                    \
+    }                                                                                                          \
+    template <types, class D, class G>                                                                         \
+    requires detail::gradient_on<G, D>                                                                         \
+    void name(tensors, G const& grad, typename O::options const& o = {}) {                                     \
+        detail::StepsOf<O>::step(param.device(), grad, o, arguments);                                          \
+    }                                                                                                          \
+    template <device D, types, class G>                                                                        \
+    void name(D const& exec, RowPlan<D> const& plan, tensors, Tensor<G, D> const& value,                       \
+              typename O::options const& o = {}) {                                                             \
+        detail::StepsOf<O>::step(exec, plan, value, o, arguments);                                             \
+    }                                                                                                          \
+    template <types, class D, class G>                                                                         \
+    void name(RowPlan<D> const& plan, tensors, Tensor<G, D> const& value, typename O::options const& o = {}) { \
+        detail::StepsOf<O>::step(plan.device(), plan, value, o, arguments);                                    \
+    }                                                                                                          \
+    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
+    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
+    void name(std::type_identity_t<D> exec, tensors, G const& grad, R const& rounding,                         \
+              typename O::options const& o = {}) {                                                             \
+        detail::StepsOf<O>::step(exec, grad, rounding, o, arguments);                                          \
+    }                                                                                                          \
+    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
+    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
+    void name(tensors, G const& grad, R const& rounding, typename O::options const& o = {}) {                  \
+        detail::StepsOf<O>::step(Cpu{}, grad, rounding, o, arguments);                                         \
     }
 /// Those of tables and views.
-#define ROWAN_OPTIMIZER_TABLES(name, O, qualifier)                                                              \
-    template <named_rows X, class G>                                                                            \
-    void name(Cpu exec, X&& x, G const& grad, typename O::options const& o = {}) qualifier {                    \
-        detail::step_on_table<O>(exec, x, o, grad);                                                             \
-    }                                                                                                           \
-    template <named_rows X, class G>                                                                            \
-    void name(X&& x, G const& grad, typename O::options const& o = {}) qualifier {                              \
-        detail::step_on_table<O>(Cpu{}, x, o, grad);                                                            \
-    }                                                                                                           \
-    template <named_rows X, class G, detail::rounding_of_steps R>                                               \
-    void name(Cpu exec, X&& x, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier { \
-        detail::step_on_table<O>(exec, x, o, grad, rounding);                                                   \
-    }                                                                                                           \
-    template <named_rows X, class G, detail::rounding_of_steps R>                                               \
-    void name(X&& x, G const& grad, R const& rounding, typename O::options const& o = {}) qualifier {           \
-        detail::step_on_table<O>(Cpu{}, x, o, grad, rounding);                                                  \
+#define ROWAN_OPTIMIZER_TABLES(name, O)                                            \
+    template <named_rows X, class G>                                               \
+    void name(Cpu exec, X&& x, G const& grad, typename O::options const& o = {}) { \
+        detail::step_on_table<O>(exec, x, o, grad);                                \
+    }                                                                              \
+    template <named_rows X, class G>                                               \
+    void name(X&& x, G const& grad, typename O::options const& o = {}) {           \
+        detail::step_on_table<O>(Cpu{}, x, o, grad);                               \
     }
 
 // By the number of states.
-#define ROWAN_OPTIMIZER_0(name, O, qualifier) \
-    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, class P, ROWAN_LIST(Tensor<P, D>& param), param)
-#define ROWAN_OPTIMIZER_1(name, O, qualifier)                                 \
-    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, ROWAN_LIST(class P, class S), \
+#define ROWAN_OPTIMIZER_0(name, O) ROWAN_OPTIMIZER_TENSORS(name, O, class P, ROWAN_LIST(Tensor<P, D>& param), param)
+#define ROWAN_OPTIMIZER_1(name, O)                                 \
+    ROWAN_OPTIMIZER_TENSORS(name, O, ROWAN_LIST(class P, class S), \
                             ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state), ROWAN_LIST(param, state))
-#define ROWAN_OPTIMIZER_2(name, O, qualifier)                                                            \
-    ROWAN_OPTIMIZER_TENSORS(name, O, qualifier, ROWAN_LIST(class P, class S, class S2),                  \
+#define ROWAN_OPTIMIZER_2(name, O)                                                                       \
+    ROWAN_OPTIMIZER_TENSORS(name, O, ROWAN_LIST(class P, class S, class S2),                             \
                             ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state, Tensor<S2, D>& state2), \
                             ROWAN_LIST(param, state, state2))
-#define ROWAN_OPTIMIZER_3(name, O, qualifier)                                                               \
+#define ROWAN_OPTIMIZER_3(name, O)                                                                          \
     ROWAN_OPTIMIZER_TENSORS(                                                                                \
-        name, O, qualifier, ROWAN_LIST(class P, class S, class S2, class S3),                               \
+        name, O, ROWAN_LIST(class P, class S, class S2, class S3),                                          \
         ROWAN_LIST(Tensor<P, D>& param, Tensor<S, D>& state, Tensor<S2, D>& state2, Tensor<S3, D>& state3), \
         ROWAN_LIST(param, state, state2, state3))
 
 /// The function of one of rowan's optimizers, which has so many states; and mistakes, which do not compile.
 #define ROWAN_OPTIMIZER_FUNCTION(name, states)                                                                    \
-    ROWAN_OPTIMIZER_##states(name, optim::name, )                                                                 \
-        ROWAN_OPTIMIZER_TABLES(name, optim::name, ) template <class P, class D, class... A>                       \
+    ROWAN_OPTIMIZER_##states(name, optim::name)                                                                   \
+        ROWAN_OPTIMIZER_TABLES(name, optim::name) template <class P, class D, class... A>                         \
     requires(states > 0 && detail::has_numbers<A...>) void name(Tensor<P, D>&, A const&...) {                     \
         static_assert(!element<P>, "rowan::" #name ": options have names: (..., grad, {.learning_rate = 0.1})");  \
     }                                                                                                             \
@@ -26414,11 +26408,57 @@ struct Optimizer {
     /// One step: the arguments stand above.
     /// errors   those of the optimizer; nothing has changed
     /// cost     that of update_rows
-    ROWAN_OPTIMIZER_TABLES(operator(), O, const)
-    ROWAN_OPTIMIZER_0(operator(), O, const requires(O::states::size == 0))
-    ROWAN_OPTIMIZER_1(operator(), O, const requires(O::states::size == 1))
-    ROWAN_OPTIMIZER_2(operator(), O, const requires(O::states::size == 2))
-    ROWAN_OPTIMIZER_3(operator(), O, const requires(O::states::size == 3))
+    template <class A, class B>
+    void operator()(A&& a, B&& b, options const& o = {}) const {
+        call(o, a, b);
+    }
+    template <class A, class B, class C>
+    requires detail::are_before_options<options, C>
+    void operator()(A&& a, B&& b, C&& c, options const& o = {}) const { call(o, a, b, c); }
+    template <class A, class B, class C, class D>
+    requires detail::are_before_options<options, D>
+    void operator()(A&& a, B&& b, C&& c, D&& d, options const& o = {}) const { call(o, a, b, c, d); }
+    template <class A, class B, class C, class D, class E>
+    requires detail::are_before_options<options, E>
+    void operator()(A&& a, B&& b, C&& c, D&& d, E&& e, options const& o = {}) const { call(o, a, b, c, d, e); }
+    template <class A, class B, class C, class D, class E, class F>
+    requires detail::are_before_options<options, F>
+    void operator()(A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, options const& o = {}) const {
+        call(o, a, b, c, d, e, f);
+    }
+    template <class A, class B, class C, class D, class E, class F, class G>
+    requires detail::are_before_options<options, G>
+    void operator()(A&& a, B&& b, C&& c, D&& d, E&& e, F&& f, G&& g, options const& o = {}) const {
+        call(o, a, b, c, d, e, f, g);
+    }
+
+private:
+    using Targets = std::make_index_sequence<O::states::size + 1>;  // param and the states
+
+    template <class First, class Second, class... A>
+    static void call(options const& o, First& first, Second& second, A&... a) {
+        if constexpr (named_rows<First>) {
+            detail::step_on_table<O>(Cpu{}, first, o, second, a...);
+        } else if constexpr (device<std::remove_const_t<First>> && named_rows<Second>) {
+            detail::step_on_table<O>(first, second, o, a...);
+        } else if constexpr (device<std::remove_const_t<First>>) {
+            step(Targets{}, o, first, std::tie(second, a...));
+        } else {
+            step(Targets{}, o, first.device(), std::tie(first, second, a...));
+        }
+    }
+    template <std::size_t... i, class D, class... A>
+    static void step(std::index_sequence<i...>, options const& o, D const& exec, std::tuple<A&...> const& a) {
+        constexpr std::size_t n = sizeof...(i);
+        using First = std::remove_const_t<std::tuple_element_t<0, std::tuple<A...>>>;
+        if constexpr (std::is_same_v<First, RowPlan<D>>) {
+            detail::StepsOf<O>::step(exec, std::get<0>(a), std::get<n + 1>(a), o, std::get<i + 1>(a)...);
+        } else if constexpr (sizeof...(A) == n + 1) {
+            detail::StepsOf<O>::step(exec, std::get<n>(a), o, std::get<i>(a)...);
+        } else {
+            detail::StepsOf<O>::step(exec, std::get<n>(a), std::get<n + 1>(a), o, std::get<i>(a)...);
+        }
+    }
 };
 
 }  // namespace rowan::inline v0
@@ -32163,7 +32203,7 @@ struct StepsOf<optim::centered_rmsprop> : RmsPropSteps, StepsByRule<optim::cente
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 ROWAN_OPTIMIZER_FUNCTION(rmsprop, 2)
-ROWAN_OPTIMIZER_3(rmsprop, optim::centered_rmsprop, )
+ROWAN_OPTIMIZER_3(rmsprop, optim::centered_rmsprop)
 
 ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
 ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)
@@ -32346,14 +32386,23 @@ struct StepsOf<optim::sgd> : StepsByRule<optim::sgd> {
     template <class D, class G, class P>
     static void step(D const& exec, SelectedRows<G, D> const& grad, SgdOptions const& options, Tensor<P, D>& param) {
         if (options.weight_decay != 0.0) return StepsByRule::step(exec, grad, options, param);
-        check_types<G, P>();
         static_cast<void>(rule<P>(options));
+        step(exec, grad, options.learning_rate, param);
+    }
+    /// Without a decay: of a sparse gradient, only this is compiled by programs that give a rate alone.
+    template <class D, class G, class P>
+    static void step(D const& exec, SelectedRows<G, D> const& grad, double learning_rate, Tensor<P, D>& param) {
+        check_types<G, P>();
+        check_setting<P>("learning_rate", learning_rate);
         SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
         check_exec(exec);
         check_sparse_targets(grad.value(), grad.height(), param);
         if (only_checking()) return;
-        RowPairs<D>::apply(exec, RowPairs<D>::prepare(exec, grad), grad.value(), param,
-                           sgd_formula{options.learning_rate});
+        RowPairs<D>::apply(exec, RowPairs<D>::prepare(exec, grad), grad.value(), param, sgd_formula{learning_rate});
+    }
+    template <class D, class G, class P>
+    static void step(D const& exec, G const& grad, double learning_rate, Tensor<P, D>& param) {
+        step(exec, grad, SgdOptions{.learning_rate = learning_rate}, param);
     }
 };
 
@@ -32376,12 +32425,12 @@ ROWAN_OPTIMIZER_FUNCTION(sgd, 0)
 
 template <device D, class P, detail::gradient_on<D> G>
 void sgd(D const& exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-    sgd(exec, param, grad, SgdOptions{.learning_rate = learning_rate});
+    detail::StepsOf<optim::sgd>::step(exec, grad, learning_rate, param);
 }
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(param.device(), param, grad, SgdOptions{.learning_rate = learning_rate});
+    sgd(param.device(), param, grad, learning_rate);
 }
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {

@@ -1,5 +1,5 @@
 // expect: rowan::registry: dispatch needs at least one operator
-#include <rowan/op/optimizer/sgd.hpp>
+#include <rowan/op/optimizer/optimizers.hpp>
 
 using ops = rowan::registry<>;
 

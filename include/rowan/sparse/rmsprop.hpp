@@ -61,7 +61,7 @@ struct StepsOf<optim::centered_rmsprop> : RmsPropSteps, StepsByRule<optim::cente
 ///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 ROWAN_OPTIMIZER_FUNCTION(rmsprop, 2)
-ROWAN_OPTIMIZER_3(rmsprop, optim::centered_rmsprop, )
+ROWAN_OPTIMIZER_3(rmsprop, optim::centered_rmsprop)
 
 ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, float, Tensor<float>&, Tensor<float>&, Tensor<float>&)
 ROWAN_OPTIMIZER(StepsByRule<optim::rmsprop>, double, Tensor<double>&, Tensor<double>&, Tensor<double>&)

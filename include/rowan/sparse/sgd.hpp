@@ -41,14 +41,23 @@ struct StepsOf<optim::sgd> : StepsByRule<optim::sgd> {
     template <class D, class G, class P>
     static void step(D const& exec, SelectedRows<G, D> const& grad, SgdOptions const& options, Tensor<P, D>& param) {
         if (options.weight_decay != 0.0) return StepsByRule::step(exec, grad, options, param);
-        check_types<G, P>();
         static_cast<void>(rule<P>(options));
+        step(exec, grad, options.learning_rate, param);
+    }
+    /// Without a decay: of a sparse gradient, only this is compiled by programs that give a rate alone.
+    template <class D, class G, class P>
+    static void step(D const& exec, SelectedRows<G, D> const& grad, double learning_rate, Tensor<P, D>& param) {
+        check_types<G, P>();
+        check_setting<P>("learning_rate", learning_rate);
         SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
         check_exec(exec);
         check_sparse_targets(grad.value(), grad.height(), param);
         if (only_checking()) return;
-        RowPairs<D>::apply(exec, RowPairs<D>::prepare(exec, grad), grad.value(), param,
-                           sgd_formula{options.learning_rate});
+        RowPairs<D>::apply(exec, RowPairs<D>::prepare(exec, grad), grad.value(), param, sgd_formula{learning_rate});
+    }
+    template <class D, class G, class P>
+    static void step(D const& exec, G const& grad, double learning_rate, Tensor<P, D>& param) {
+        step(exec, grad, SgdOptions{.learning_rate = learning_rate}, param);
     }
 };
 
@@ -71,12 +80,12 @@ ROWAN_OPTIMIZER_FUNCTION(sgd, 0)
 
 template <device D, class P, detail::gradient_on<D> G>
 void sgd(D const& exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
-    sgd(exec, param, grad, SgdOptions{.learning_rate = learning_rate});
+    detail::StepsOf<optim::sgd>::step(exec, grad, learning_rate, param);
 }
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(param.device(), param, grad, SgdOptions{.learning_rate = learning_rate});
+    sgd(param.device(), param, grad, learning_rate);
 }
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
