@@ -4,9 +4,13 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/sparse/adagrad.hpp>
+#include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/random_rounding.hpp>
 #include <rowan/sparse/detail/rounded_rule.hpp>
+#include <rowan/sparse/rowwise_adagrad.hpp>
+#include <rowan/sparse/sgd.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <concepts>
