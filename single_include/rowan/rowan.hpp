@@ -26288,11 +26288,6 @@ struct StepsOf : StepsByRule<O> {
 template <class O, class X, class G, class... Rounding>
 void step_on_table(Cpu exec, X& x, typename O::options const& options, G const& grad, Rounding const&... rounding);
 
-template <class O>
-inline constexpr bool can_round = std::derived_from<StepsOf<O>, StepsByRule<O>>;
-template <class R>
-concept rounding_of_steps = std::same_as<R, StochasticRounding>;
-
 /// Whether the last argument of a call is none of its options.
 template <class Options, class Last>
 inline constexpr bool are_before_options = !std::is_same_v<std::remove_cvref_t<Last>, Options>;
@@ -26307,7 +26302,7 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
 #define ROWAN_LIST(...) __VA_ARGS__
 
 /// The functions of an optimizer O with these tensors, of element types `types`: with and without an execution, by a
-/// gradient, by a plan, and with a rounding.
+/// gradient and by a plan.
 #define ROWAN_OPTIMIZER_TENSORS(name, O, types, tensors, arguments)                                            \
     template <device D, types, class G>                                                                        \
     requires detail::gradient_on<G, D>                                                                         \
@@ -26327,17 +26322,6 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
     template <types, class D, class G>                                                                         \
     void name(RowPlan<D> const& plan, tensors, Tensor<G, D> const& value, typename O::options const& o = {}) { \
         detail::StepsOf<O>::step(plan.device(), plan, value, o, arguments);                                    \
-    }                                                                                                          \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
-    void name(std::type_identity_t<D> exec, tensors, G const& grad, R const& rounding,                         \
-              typename O::options const& o = {}) {                                                             \
-        detail::StepsOf<O>::step(exec, grad, rounding, o, arguments);                                          \
-    }                                                                                                          \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
-    void name(tensors, G const& grad, R const& rounding, typename O::options const& o = {}) {                  \
-        detail::StepsOf<O>::step(Cpu{}, grad, rounding, o, arguments);                                         \
     }
 /// Those of tables and views.
 #define ROWAN_OPTIMIZER_TABLES(name, O)                                            \
@@ -32439,14 +32423,6 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
     sgd(plan.device(), plan, param, value, SgdOptions{.learning_rate = learning_rate});
-}
-template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
-void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
-    sgd(exec, param, grad, rounding, {.learning_rate = learning_rate});
-}
-template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
-void sgd(Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
-    sgd(Cpu{}, param, grad, rounding, {.learning_rate = learning_rate});
 }
 template <named_rows X, class G>
 void sgd(Cpu exec, X&& x, G const& grad, double learning_rate) {
@@ -67216,6 +67192,42 @@ requires detail::gradient_on<G, Cpu>
 void update_rows(G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     update_rows(Cpu{}, grad, rounding, rule, param, state...);
 }
+// The optimizers with new values of param that are rounded at random, as Optimizer says.
+#define ROWAN_ROUNDED(name, types, tensors, arguments)                                                  \
+    template <types, class G, std::same_as<StochasticRounding> R>                                       \
+    requires detail::gradient_on<G, Cpu>                                                                \
+    void name(Cpu exec, tensors, G const& grad, R rounding, optim::name::options const& options = {}) { \
+        detail::StepsOf<optim::name>::step(exec, grad, rounding, options, arguments);                   \
+    }                                                                                                   \
+    template <types, class G, std::same_as<StochasticRounding> R>                                       \
+    requires detail::gradient_on<G, Cpu>                                                                \
+    void name(tensors, G const& grad, R rounding, optim::name::options const& options = {}) {           \
+        detail::StepsOf<optim::name>::step(Cpu{}, grad, rounding, options, arguments);                  \
+    }
+ROWAN_ROUNDED(sgd, class P, Tensor<P>& param, param)
+ROWAN_ROUNDED(adagrad, ROWAN_LIST(class P, class S), ROWAN_LIST(Tensor<P>& param, Tensor<S>& state),
+              ROWAN_LIST(param, state))
+ROWAN_ROUNDED(rowwise_adagrad, ROWAN_LIST(class P, class S), ROWAN_LIST(Tensor<P>& param, Tensor<S>& state),
+              ROWAN_LIST(param, state))
+ROWAN_ROUNDED(adam, ROWAN_LIST(class P, class S, class S2),
+              ROWAN_LIST(Tensor<P>& param, Tensor<S>& state, Tensor<S2>& state2), ROWAN_LIST(param, state, state2))
+#undef ROWAN_ROUNDED
+
+/// sgd with new values that are rounded at random; duplicates are summed first, as with a plan.
+/// shapes   as sgd
+/// errors   those of sgd
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class G, std::same_as<StochasticRounding> R>
+requires detail::gradient_on<G, Cpu>
+void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
+    sgd(exec, param, grad, rounding, {.learning_rate = learning_rate});
+}
+template <class P, class G, std::same_as<StochasticRounding> R>
+requires detail::gradient_on<G, Cpu>
+void sgd(Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
+    sgd(Cpu{}, param, grad, learning_rate, rounding);
+}
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/touched_rows.hpp: TouchedRows, the set of rows of a table that changed since the last checkpoint.

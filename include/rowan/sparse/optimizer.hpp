@@ -97,11 +97,6 @@ struct StepsOf : StepsByRule<O> {
 template <class O, class X, class G, class... Rounding>
 void step_on_table(Cpu exec, X& x, typename O::options const& options, G const& grad, Rounding const&... rounding);
 
-template <class O>
-inline constexpr bool can_round = std::derived_from<StepsOf<O>, StepsByRule<O>>;
-template <class R>
-concept rounding_of_steps = std::same_as<R, StochasticRounding>;
-
 /// Whether the last argument of a call is none of its options.
 template <class Options, class Last>
 inline constexpr bool are_before_options = !std::is_same_v<std::remove_cvref_t<Last>, Options>;
@@ -116,7 +111,7 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
 #define ROWAN_LIST(...) __VA_ARGS__
 
 /// The functions of an optimizer O with these tensors, of element types `types`: with and without an execution, by a
-/// gradient, by a plan, and with a rounding.
+/// gradient and by a plan.
 #define ROWAN_OPTIMIZER_TENSORS(name, O, types, tensors, arguments)                                            \
     template <device D, types, class G>                                                                        \
     requires detail::gradient_on<G, D>                                                                         \
@@ -136,17 +131,6 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
     template <types, class D, class G>                                                                         \
     void name(RowPlan<D> const& plan, tensors, Tensor<G, D> const& value, typename O::options const& o = {}) { \
         detail::StepsOf<O>::step(plan.device(), plan, value, o, arguments);                                    \
-    }                                                                                                          \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
-    void name(std::type_identity_t<D> exec, tensors, G const& grad, R const& rounding,                         \
-              typename O::options const& o = {}) {                                                             \
-        detail::StepsOf<O>::step(exec, grad, rounding, o, arguments);                                          \
-    }                                                                                                          \
-    template <types, std::same_as<Cpu> D, class G, detail::rounding_of_steps R>                                \
-    requires detail::gradient_on<G, D> && detail::can_round<O>                                                 \
-    void name(tensors, G const& grad, R const& rounding, typename O::options const& o = {}) {                  \
-        detail::StepsOf<O>::step(Cpu{}, grad, rounding, o, arguments);                                         \
     }
 /// Those of tables and views.
 #define ROWAN_OPTIMIZER_TABLES(name, O)                                            \

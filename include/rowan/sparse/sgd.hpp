@@ -95,14 +95,6 @@ template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
     sgd(plan.device(), plan, param, value, SgdOptions{.learning_rate = learning_rate});
 }
-template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
-void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
-    sgd(exec, param, grad, rounding, {.learning_rate = learning_rate});
-}
-template <class P, detail::gradient_on<Cpu> G, detail::rounding_of_steps R>
-void sgd(Tensor<P>& param, G const& grad, double learning_rate, R const& rounding) {
-    sgd(Cpu{}, param, grad, rounding, {.learning_rate = learning_rate});
-}
 template <named_rows X, class G>
 void sgd(Cpu exec, X&& x, G const& grad, double learning_rate) {
     sgd(exec, x, grad, SgdOptions{.learning_rate = learning_rate});

@@ -121,4 +121,40 @@ requires detail::gradient_on<G, Cpu>
 void update_rows(G const& grad, R rounding, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     update_rows(Cpu{}, grad, rounding, rule, param, state...);
 }
+// The optimizers with new values of param that are rounded at random, as Optimizer says.
+#define ROWAN_ROUNDED(name, types, tensors, arguments)                                                  \
+    template <types, class G, std::same_as<StochasticRounding> R>                                       \
+    requires detail::gradient_on<G, Cpu>                                                                \
+    void name(Cpu exec, tensors, G const& grad, R rounding, optim::name::options const& options = {}) { \
+        detail::StepsOf<optim::name>::step(exec, grad, rounding, options, arguments);                   \
+    }                                                                                                   \
+    template <types, class G, std::same_as<StochasticRounding> R>                                       \
+    requires detail::gradient_on<G, Cpu>                                                                \
+    void name(tensors, G const& grad, R rounding, optim::name::options const& options = {}) {           \
+        detail::StepsOf<optim::name>::step(Cpu{}, grad, rounding, options, arguments);                  \
+    }
+ROWAN_ROUNDED(sgd, class P, Tensor<P>& param, param)
+ROWAN_ROUNDED(adagrad, ROWAN_LIST(class P, class S), ROWAN_LIST(Tensor<P>& param, Tensor<S>& state),
+              ROWAN_LIST(param, state))
+ROWAN_ROUNDED(rowwise_adagrad, ROWAN_LIST(class P, class S), ROWAN_LIST(Tensor<P>& param, Tensor<S>& state),
+              ROWAN_LIST(param, state))
+ROWAN_ROUNDED(adam, ROWAN_LIST(class P, class S, class S2),
+              ROWAN_LIST(Tensor<P>& param, Tensor<S>& state, Tensor<S2>& state2), ROWAN_LIST(param, state, state2))
+#undef ROWAN_ROUNDED
+
+/// sgd with new values that are rounded at random; duplicates are summed first, as with a plan.
+/// shapes   as sgd
+/// errors   those of sgd
+/// cost     that of update_rows with a StochasticRounding
+template <class P, class G, std::same_as<StochasticRounding> R>
+requires detail::gradient_on<G, Cpu>
+void sgd(Cpu exec, Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
+    sgd(exec, param, grad, rounding, {.learning_rate = learning_rate});
+}
+template <class P, class G, std::same_as<StochasticRounding> R>
+requires detail::gradient_on<G, Cpu>
+void sgd(Tensor<P>& param, G const& grad, double learning_rate, R rounding) {
+    sgd(Cpu{}, param, grad, learning_rate, rounding);
+}
+
 }  // namespace rowan::inline v0
