@@ -25856,14 +25856,20 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Checks that a tensor has a row for each of `of`, such as ids, which have this shape.
+template <class Shape, class T, class D>
+void check_row_for_each(char const* of, Shape const& ids, char const* field, Tensor<T, D> const& rows) {
+    auto const& shape = rows.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError({field, ".shape()"}, shape_text(shape),
+                         {"to begin with ", shape_text(ids), ", the shape of ", of});
+    }
+}
+
 template <class Shape, class T, class D>
 void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
                      std::int64_t height) {
-    auto const& shape = out_grad.shape();
-    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", shape_text(shape),
-                         {"to begin with ", shape_text(ids), ", the shape of ids"});
-    }
+    check_row_for_each("ids", ids, "out_grad", out_grad);
     if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
 
@@ -26369,7 +26375,7 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
 ///     adagrad(plan, param, moment, value, options);         rows of a plan, made once for several gradients or
 ///                                                           parameters; value has a row for each of its lookups
 ///     adagrad(param, moment, grad, rounding, options);      see StochasticRounding
-///     adagrad(table, grad, options);                        states by name: see table
+///     adagrad(table, grad, options);                        states by name: see row_table
 ///     adagrad(view, x_grad, options);
 ///     adagrad(exec, …);                                     on this device, with so many threads
 /// `O` is its declaration. That of your own is a struct, which then works wherever those of rowan do:
@@ -26527,13 +26533,9 @@ void write_and(Cpu exec, View& view, Before const& before, Step const& step) {
 template <class View, class G>
 SelectedRows<G> gradient_of(Cpu exec, View& view, Tensor<G> const& value) {
     Tensor<std::int64_t> const& at = view.at();
-    auto const& names = at.shape();
-    auto const& shape = value.shape();
-    if (shape.size() < names.size() || !std::equal(names.begin(), names.end(), shape.begin()))
-        throw ShapeError("grad.shape()", shape_text(shape),
-                         {"to begin with ", shape_text(names), ", the shape of the names"});
+    check_row_for_each("the names", at.shape(), "grad", value);
     auto rows = at.reshaped({at.size()});
-    auto all = looked_up_rows(names, value.share());
+    auto all = looked_up_rows(at.shape(), value.share());
     if (auto const known = RowGather<Cpu>::where(exec, at.size(), IsNotPadding{at.data(), -1});
         known.size() < at.size()) {
         rows = rows_at(exec, rows, known);
@@ -31946,15 +31948,6 @@ LambRate lamb_rate(double learning_rate, SquaredNorm const& param, SquaredNorm c
     return {1, whole};
 }
 
-template <class D, class P, class M, class V>
-lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment, Tensor<V, D> const& moment2,
-                                   LambOptions const& options) {
-    check_moments<P, M, V>(options);
-    check_state("moment", param, moment);
-    check_state("moment2", param, moment2);
-    return {options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)};
-}
-
 /// Of arguments that have been checked. Nothing is changed before the norms are known.
 template <class D, class P, class M, class V, class G>
 void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
@@ -31999,13 +31992,20 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// How lamb makes a step.
 template <>
 struct StepsOf<optim::lamb> {
+    using O = optim::lamb;
     using options = LambOptions;
+
+    template <class... P>
+    static lamb_direction rule(options const& o) {
+        check_moments<P...>(o);
+        return {o, 1.0 - power(o.beta1, o.step), 1.0 - power(o.beta2, o.step)};
+    }
 
     template <class D, class P, class M, class V, class G>
     static void step(D const& exec, Tensor<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
                      Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         check_exec(exec);
         check_dense_targets(grad, param, moment, moment2);
         if (!only_checking()) lamb_along(exec, param, moment, moment2, grad, direction);
@@ -32014,7 +32014,7 @@ struct StepsOf<optim::lamb> {
     static void step(D const& exec, SelectedRows<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
                      Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
         lamb_of_rows(exec, grad.height(), param, moment, moment2, grad.value(), direction, grad);
     }
@@ -32022,7 +32022,7 @@ struct StepsOf<optim::lamb> {
     static void step(D const& exec, RowPlan<D> const& plan, Tensor<G, D> const& value, options const& chosen,
                      Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         SelectedRows<G, D>::check_value(value, plan.value_rows());
         lamb_of_rows(exec, plan.height(), param, moment, moment2, value, direction, plan, value);
     }
@@ -32597,7 +32597,8 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<declaration_of<Op>::updates::size - 1>{});
-    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; };
+    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; }
+    || requires { O::one_state_per_row; };
     auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires declaration_of<Op>::begins_with_param; }) {
@@ -66163,6 +66164,7 @@ class DeferredTable {
     static_assert(detail::is_deferred<O>,
                   "rowan::DeferredTable: the optimizer is sgd, momentum, adam, adagrad, rmsprop or centered_rmsprop of "
                   "rowan::optim");
+    using TableView = decltype(std::declval<X&>().view(Cpu{}, std::declval<typename X::names const&>()));
 
 public:
     using value_type = typename X::value_type;
@@ -66177,49 +66179,32 @@ public:
     std::int64_t height() const { return table_.height(); }  ///< the number of rows
     std::size_t width() const { return table_.width(); }     ///< the number of elements of a row
 
-    /// Rows of the table, for a step of `O`.
-    class View {
+    /// The table's view of rows that are up to date, for a step of `O`.
+    class View : public TableView {
     public:
-        using value_type = typename X::value_type;
         using deferred = O;  ///< the optimizer
 
-        Tensor<value_type>& rows() { return view_.rows(); }                     ///< as of the table's view
-        Tensor<std::int64_t> const& at() const noexcept { return view_.at(); }  ///< as of the table's view
-        /// As of the table's view.
-        template <class S>
-        Tensor<S>& state(std::string_view name) {
-            return view_.template state<S>(name);
-        }
-        /// As of the table's view.
-        template <class S>
-        bool has_state(std::string_view name) const {
-            return view_.template has_state<S>(name);
-        }
         /// A step of the optimizer that is deferred.
         /// errors   those of the optimizer, of Deferred::step and of the table's `write`; nothing has changed
         /// cost     that of Deferred::step
         template <class G>
         void step(Cpu exec, Tensor<G> const& x_grad, typename O::options const& options) {
             auto& rows_behind = of_.deferred_;
-            auto const grad = detail::gradient_of(exec, view_, x_grad);
-            detail::with_states(typename O::states{}, view_, [&](auto&... state) {
+            auto const grad = detail::gradient_of(exec, *this, x_grad);
+            detail::with_states(typename O::states{}, *this, [&](auto&... state) {
                 auto const make_room = [&] {
                     if (rows_behind.full()) of_.flush(exec);
                 };
-                detail::write_and(exec, view_, make_room,
-                                  [&] { rows_behind.step(exec, grad, options, view_.rows(), state...); });
+                detail::write_and(exec, *this, make_room,
+                                  [&] { rows_behind.step(exec, grad, options, this->rows(), state...); });
             });
         }
-        void write(Cpu exec) { view_.write(exec); }  ///< as of the table's view
-        void commit() { view_.commit(); }            ///< as of the table's view
 
     private:
         friend class DeferredTable;
-        View(DeferredTable& of, decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>()))&& view)
-            : of_(of), view_(std::move(view)) {}
+        View(DeferredTable& of, TableView&& view) : TableView(std::move(view)), of_(of) {}
 
         DeferredTable& of_;
-        decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>())) view_;
     };
 
     /// The rows of names, up to date.
@@ -66228,15 +66213,14 @@ public:
     View view(Cpu exec, names const& of) {
         View view(*this, table_.view(exec, of));
         fit(view.rows());
-        if constexpr (requires { view.view_.inserted(); }) deferred_.renew(view.view_.inserted());
-        bool const behind = std::ranges::any_of(std::span(view.at().data(), view.at().size()), [&](std::int64_t row) {
-            return row >= 0 && deferred_.missed(row) != 0;
-        });
-        if (behind) {
-            std::vector<std::int64_t> known(view.at().data(), view.at().data() + view.at().size());
-            std::erase_if(known, [](std::int64_t row) { return row < 0; });
+        if constexpr (requires { view.inserted(); }) deferred_.renew(view.inserted());
+        std::vector<std::int64_t> behind;
+        for (std::int64_t const row : std::span(view.at().data(), view.at().size())) {
+            if (row >= 0 && deferred_.missed(row) != 0) behind.push_back(row);
+        }
+        if (!behind.empty()) {
             detail::with_states(typename O::states{}, view,
-                                [&](auto&... state) { catch_up(exec, known, view.rows(), state...); });
+                                [&](auto&... state) { catch_up(exec, behind, view.rows(), state...); });
         }
         return view;
     }

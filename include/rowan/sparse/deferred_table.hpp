@@ -10,13 +10,9 @@
 #include <rowan/sparse/detail/table_step.hpp>
 #include <rowan/sparse/optimizer.hpp>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -37,6 +33,7 @@ class DeferredTable {
     static_assert(detail::is_deferred<O>,
                   "rowan::DeferredTable: the optimizer is sgd, momentum, adam, adagrad, rmsprop or centered_rmsprop of "
                   "rowan::optim");
+    using TableView = decltype(std::declval<X&>().view(Cpu{}, std::declval<typename X::names const&>()));
 
 public:
     using value_type = typename X::value_type;
@@ -51,49 +48,32 @@ public:
     std::int64_t height() const { return table_.height(); }  ///< the number of rows
     std::size_t width() const { return table_.width(); }     ///< the number of elements of a row
 
-    /// Rows of the table, for a step of `O`.
-    class View {
+    /// The table's view of rows that are up to date, for a step of `O`.
+    class View : public TableView {
     public:
-        using value_type = typename X::value_type;
         using deferred = O;  ///< the optimizer
 
-        Tensor<value_type>& rows() { return view_.rows(); }                     ///< as of the table's view
-        Tensor<std::int64_t> const& at() const noexcept { return view_.at(); }  ///< as of the table's view
-        /// As of the table's view.
-        template <class S>
-        Tensor<S>& state(std::string_view name) {
-            return view_.template state<S>(name);
-        }
-        /// As of the table's view.
-        template <class S>
-        bool has_state(std::string_view name) const {
-            return view_.template has_state<S>(name);
-        }
         /// A step of the optimizer that is deferred.
         /// errors   those of the optimizer, of Deferred::step and of the table's `write`; nothing has changed
         /// cost     that of Deferred::step
         template <class G>
         void step(Cpu exec, Tensor<G> const& x_grad, typename O::options const& options) {
             auto& rows_behind = of_.deferred_;
-            auto const grad = detail::gradient_of(exec, view_, x_grad);
-            detail::with_states(typename O::states{}, view_, [&](auto&... state) {
+            auto const grad = detail::gradient_of(exec, *this, x_grad);
+            detail::with_states(typename O::states{}, *this, [&](auto&... state) {
                 auto const make_room = [&] {
                     if (rows_behind.full()) of_.flush(exec);
                 };
-                detail::write_and(exec, view_, make_room,
-                                  [&] { rows_behind.step(exec, grad, options, view_.rows(), state...); });
+                detail::write_and(exec, *this, make_room,
+                                  [&] { rows_behind.step(exec, grad, options, this->rows(), state...); });
             });
         }
-        void write(Cpu exec) { view_.write(exec); }  ///< as of the table's view
-        void commit() { view_.commit(); }            ///< as of the table's view
 
     private:
         friend class DeferredTable;
-        View(DeferredTable& of, decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>()))&& view)
-            : of_(of), view_(std::move(view)) {}
+        View(DeferredTable& of, TableView&& view) : TableView(std::move(view)), of_(of) {}
 
         DeferredTable& of_;
-        decltype(std::declval<X&>().view(Cpu{}, std::declval<names const&>())) view_;
     };
 
     /// The rows of names, up to date.
@@ -102,15 +82,14 @@ public:
     View view(Cpu exec, names const& of) {
         View view(*this, table_.view(exec, of));
         fit(view.rows());
-        if constexpr (requires { view.view_.inserted(); }) deferred_.renew(view.view_.inserted());
-        bool const behind = std::ranges::any_of(std::span(view.at().data(), view.at().size()), [&](std::int64_t row) {
-            return row >= 0 && deferred_.missed(row) != 0;
-        });
-        if (behind) {
-            std::vector<std::int64_t> known(view.at().data(), view.at().data() + view.at().size());
-            std::erase_if(known, [](std::int64_t row) { return row < 0; });
+        if constexpr (requires { view.inserted(); }) deferred_.renew(view.inserted());
+        std::vector<std::int64_t> behind;
+        for (std::int64_t const row : std::span(view.at().data(), view.at().size())) {
+            if (row >= 0 && deferred_.missed(row) != 0) behind.push_back(row);
+        }
+        if (!behind.empty()) {
             detail::with_states(typename O::states{}, view,
-                                [&](auto&... state) { catch_up(exec, known, view.rows(), state...); });
+                                [&](auto&... state) { catch_up(exec, behind, view.rows(), state...); });
         }
         return view;
     }

@@ -85,15 +85,6 @@ LambRate lamb_rate(double learning_rate, SquaredNorm const& param, SquaredNorm c
     return {1, whole};
 }
 
-template <class D, class P, class M, class V>
-lamb_direction make_lamb_direction(Tensor<P, D> const& param, Tensor<M, D> const& moment, Tensor<V, D> const& moment2,
-                                   LambOptions const& options) {
-    check_moments<P, M, V>(options);
-    check_state("moment", param, moment);
-    check_state("moment2", param, moment2);
-    return {options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)};
-}
-
 /// Of arguments that have been checked. Nothing is changed before the norms are known.
 template <class D, class P, class M, class V, class G>
 void lamb_along(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2,
@@ -138,13 +129,20 @@ void lamb_of_rows(D const& exec, std::int64_t height, Tensor<P, D>& param, Tenso
 /// How lamb makes a step.
 template <>
 struct StepsOf<optim::lamb> {
+    using O = optim::lamb;
     using options = LambOptions;
+
+    template <class... P>
+    static lamb_direction rule(options const& o) {
+        check_moments<P...>(o);
+        return {o, 1.0 - power(o.beta1, o.step), 1.0 - power(o.beta2, o.step)};
+    }
 
     template <class D, class P, class M, class V, class G>
     static void step(D const& exec, Tensor<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
                      Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         check_exec(exec);
         check_dense_targets(grad, param, moment, moment2);
         if (!only_checking()) lamb_along(exec, param, moment, moment2, grad, direction);
@@ -153,7 +151,7 @@ struct StepsOf<optim::lamb> {
     static void step(D const& exec, SelectedRows<G, D> const& grad, options const& chosen, Tensor<P, D>& param,
                      Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
         lamb_of_rows(exec, grad.height(), param, moment, moment2, grad.value(), direction, grad);
     }
@@ -161,7 +159,7 @@ struct StepsOf<optim::lamb> {
     static void step(D const& exec, RowPlan<D> const& plan, Tensor<G, D> const& value, options const& chosen,
                      Tensor<P, D>& param, Tensor<M, D>& moment, Tensor<V, D>& moment2) {
         check_types<G, P, M, V>();
-        auto const direction = make_lamb_direction(param, moment, moment2, chosen);
+        auto const direction = checked_rule<O>(O::states{}, chosen, param, moment, moment2);
         SelectedRows<G, D>::check_value(value, plan.value_rows());
         lamb_of_rows(exec, plan.height(), param, moment, moment2, value, direction, plan, value);
     }

@@ -19,14 +19,20 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Checks that a tensor has a row for each of `of`, such as ids, which have this shape.
+template <class Shape, class T, class D>
+void check_row_for_each(char const* of, Shape const& ids, char const* field, Tensor<T, D> const& rows) {
+    auto const& shape = rows.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError({field, ".shape()"}, shape_text(shape),
+                         {"to begin with ", shape_text(ids), ", the shape of ", of});
+    }
+}
+
 template <class Shape, class T, class D>
 void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
                      std::int64_t height) {
-    auto const& shape = out_grad.shape();
-    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", shape_text(shape),
-                         {"to begin with ", shape_text(ids), ", the shape of ids"});
-    }
+    check_row_for_each("ids", ids, "out_grad", out_grad);
     if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", *padding_id, height);
 }
 

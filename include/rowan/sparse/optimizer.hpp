@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/detail/only_checking.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/optimizer_options.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -178,7 +177,7 @@ inline constexpr bool has_numbers = (std::is_arithmetic_v<A> || ...);
 ///     adagrad(plan, param, moment, value, options);         rows of a plan, made once for several gradients or
 ///                                                           parameters; value has a row for each of its lookups
 ///     adagrad(param, moment, grad, rounding, options);      see StochasticRounding
-///     adagrad(table, grad, options);                        states by name: see table
+///     adagrad(table, grad, options);                        states by name: see row_table
 ///     adagrad(view, x_grad, options);
 ///     adagrad(exec, …);                                     on this device, with so many threads
 /// `O` is its declaration. That of your own is a struct, which then works wherever those of rowan do:

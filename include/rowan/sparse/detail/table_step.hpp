@@ -93,13 +93,9 @@ void write_and(Cpu exec, View& view, Before const& before, Step const& step) {
 template <class View, class G>
 SelectedRows<G> gradient_of(Cpu exec, View& view, Tensor<G> const& value) {
     Tensor<std::int64_t> const& at = view.at();
-    auto const& names = at.shape();
-    auto const& shape = value.shape();
-    if (shape.size() < names.size() || !std::equal(names.begin(), names.end(), shape.begin()))
-        throw ShapeError("grad.shape()", shape_text(shape),
-                         {"to begin with ", shape_text(names), ", the shape of the names"});
+    check_row_for_each("the names", at.shape(), "grad", value);
     auto rows = at.reshaped({at.size()});
-    auto all = looked_up_rows(names, value.share());
+    auto all = looked_up_rows(at.shape(), value.share());
     if (auto const known = RowGather<Cpu>::where(exec, at.size(), IsNotPadding{at.data(), -1});
         known.size() < at.size()) {
         rows = rows_at(exec, rows, known);

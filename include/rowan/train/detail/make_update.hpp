@@ -73,7 +73,8 @@ ParameterUpdate make_update(O const& o, Scope& scope, ParameterGradient const& g
         return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
     (std::make_index_sequence<declaration_of<Op>::updates::size - 1>{});
-    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; };
+    constexpr bool row_states = requires { requires declaration_of<Op>::one_state_per_row; }
+    || requires { O::one_state_per_row; };
     auto added = add_states(scope, g, kernel, row_states, attributes, updated_type<T, Device>, updated_type<S, Device>);
     ParameterUpdate update = std::move(added.update);
     if constexpr (requires { requires declaration_of<Op>::begins_with_param; }) {
