@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""single_include/generate.py [--check] [FOLDER]: makes single_include/rowan/rowan.hpp of include/rowan/rowan.hpp, and own_operator.hpp beside
-it, which adds nothing to it.
+"""single_include/generate.py [--check] [FOLDER]: makes single_include/rowan/rowan.hpp of include/rowan/rowan.hpp and a few headers that it leaves
+out, and beside it these and own_operator.hpp, which add nothing to it.
 
 The headers of ours that it reaches are pasted, each once and after those that it includes. Other includes stay, but for those that an
 earlier line has outside of any #if. With --check nothing is written, and it is an error when the file is not what would be written.
@@ -18,6 +18,7 @@ TOKEN = re.compile(r"""
   | \d[\w.']* | \w+ | .
 """, re.VERBOSE | re.DOTALL)
 OWN = "rowan/own_operator.hpp"
+ASKED_FOR = ["rowan/train/keyed.hpp"]  # what programs include besides rowan.hpp
 OURS = re.compile(r"#\s*include\s*<(rowan/.+)>")
 
 
@@ -121,7 +122,8 @@ def single(folder):
     include = folder / "include"
     headers = {path.relative_to(include).as_posix(): read(path) for path in sorted(include.glob("rowan/**/*.hpp"))}
     lines, seen = [], set()
-    paste(headers, "rowan/rowan.hpp", lines, seen)
+    for name in ["rowan/rowan.hpp", *ASKED_FOR]:
+        paste(headers, name, lines, seen)
     for name, header in headers.items():
         if not any(code == "#pragma once" for _, code in header):
             sys.exit(f"{name} has no `#pragma once`")
@@ -141,8 +143,10 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     arguments = parser.parse_args()
-    own = [*(arguments.folder / "include" / OWN).read_text(encoding="utf-8").split("\n")[:1], "#pragma once", "#include <rowan/rowan.hpp>"]
-    files = {"rowan/rowan.hpp": single(arguments.folder), OWN: "\n".join([*own, ""])}
+    files = {"rowan/rowan.hpp": single(arguments.folder)}
+    for name in [OWN, *ASKED_FOR]:
+        first = (arguments.folder / "include" / name).read_text(encoding="utf-8").split("\n")[0]
+        files[name] = "\n".join([first, "#pragma once", "#include <rowan/rowan.hpp>", ""])
     for name, text in files.items():
         file = arguments.folder / "single_include" / name
         if not arguments.check:

@@ -119,6 +119,8 @@ char const* kind_of(Variable const& v) {
             return "tensor_array";
         case rowan::VarType::STEP_SCOPES:
             return "step_scopes";
+        case rowan::VarType::STRINGS:
+            return "strings";
         default:
             return "tensor";
     }

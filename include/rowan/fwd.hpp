@@ -34,6 +34,8 @@ class Lod;
 template <class T, class Device = Cpu>
 class LoDTensor;
 
+class Strings;
+
 template <class Device = Cpu>
 class StepMap;
 

@@ -11,6 +11,7 @@
 #include <rowan/io/dlpack.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/gguf_file.hpp>
+#include <rowan/io/in_file.hpp>
 #include <rowan/io/keyed_table.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>

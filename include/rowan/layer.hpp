@@ -38,5 +38,6 @@
 #include <rowan/layer/split.hpp>
 #include <rowan/layer/stack_layers.hpp>
 #include <rowan/layer/static_input.hpp>
+#include <rowan/layer/table_kind.hpp>
 #include <rowan/layer/var.hpp>
 #include <rowan/layer/while_loop.hpp>

@@ -21,5 +21,6 @@
 #include <rowan/sequence/shrink.hpp>
 #include <rowan/sequence/slice_sequences.hpp>
 #include <rowan/sequence/step_map.hpp>
+#include <rowan/sequence/strings.hpp>
 #include <rowan/sequence/sub_lod.hpp>
 #include <rowan/sequence/tensor_array.hpp>

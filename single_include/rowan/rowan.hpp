@@ -1395,6 +1395,8 @@ class Lod;
 template <class T, class Device = Cpu>
 class LoDTensor;
 
+class Strings;
+
 template <class Device = Cpu>
 class StepMap;
 
@@ -3233,23 +3235,43 @@ namespace rowan::inline v0 {
 /// If the system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
 /// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
-inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
+std::size_t kept_memory();
 
 /// Sets the maximum number of bytes to keep, and returns memory beyond it to the system.
 /// errors   none
 /// cost     O(blocks that are returned)
-inline void limit_kept_memory(std::size_t most) { detail::process_blocks().limit(most); }
+void limit_kept_memory(std::size_t most);
 
 /// Returns all free memory that the process keeps to the system.
 /// errors   none
 /// cost     O(blocks)
-inline void release_memory() { detail::process_blocks().clear(); }
+void release_memory();
 
 }  // namespace rowan::inline v0
+
+// rowan/core/kept_memory_inl.hpp: definitions of rowan/core/kept_memory.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION std::size_t kept_memory() { return detail::process_blocks().kept(); }
+ROWAN_FUNCTION void limit_kept_memory(std::size_t most) { detail::process_blocks().limit(most); }
+ROWAN_FUNCTION void release_memory() { detail::process_blocks().clear(); }
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+class FreeBlocks;
+
+}  // namespace detail
 
 /// Keeps the memory of destroyed tensors of any size and reuses it for new ones, without a limit unless one is given.
 /// (Without a pool, the process keeps large blocks only: kept_memory.hpp.) A thread uses the pool while it holds a
@@ -3268,26 +3290,25 @@ class MemoryPool {
 public:
     /// `most` is the maximum number of bytes of free memory to keep. Beyond it, blocks of the sizes that were not used
     /// for the longest time are returned to the system.
-    explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
-        : free_(new detail::FreeBlocks(most)) {}
+    explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max());
     MemoryPool(MemoryPool const&) = delete;  ///< not copyable
     MemoryPool& operator=(MemoryPool const&) = delete;
-    ~MemoryPool() { free_->close(); }
+    ~MemoryPool();
 
     /// The number of bytes of free memory in the pool.
-    std::size_t kept() const noexcept { return free_->kept(); }
+    std::size_t kept() const noexcept;
     /// Returns the free memory to the system.
-    void clear() noexcept { free_->clear(); }
+    void clear() noexcept;
 
     /// During its lifetime, the thread allocates tensors from the pool instead of the pool it used before.
     /// requires   the pool outlives the guard
     class [[nodiscard]] Guard {
     public:
         /// Makes `pool` the thread's pool until the guard is destroyed.
-        explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
+        explicit Guard(MemoryPool& pool) noexcept;
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;
-        ~Guard() { detail::current_pool() = before_; }
+        ~Guard();
 
     private:
         detail::FreeBlocks* before_;
@@ -3298,6 +3319,28 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/core/memory_pool_inl.hpp: definitions of rowan/core/memory_pool.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION MemoryPool::MemoryPool(std::size_t most) : free_(new detail::FreeBlocks(most)) {}
+ROWAN_FUNCTION MemoryPool::~MemoryPool() { free_->close(); }
+
+ROWAN_FUNCTION std::size_t MemoryPool::kept() const noexcept { return free_->kept(); }
+ROWAN_FUNCTION void MemoryPool::clear() noexcept { free_->clear(); }
+
+ROWAN_FUNCTION MemoryPool::Guard::Guard(MemoryPool& pool) noexcept
+    : before_(std::exchange(detail::current_pool(), pool.free_)) {}
+ROWAN_FUNCTION MemoryPool::Guard::~Guard() { detail::current_pool() = before_; }
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/core/print.hpp: a Tensor as text: `std::cout << tensor`.
 
@@ -5145,6 +5188,7 @@ enum class TrainCall : std::int32_t {
     train,
     go_on,
     trainer,
+    keys,
     fetch,
     step,
     check,
@@ -5450,6 +5494,7 @@ inline constexpr std::array collective_names{"together",
                                              "train",
                                              "the load of options.checkpoint",
                                              "Trainer",
+                                             "Trainer::step with tables by keys",
                                              "Trainer::step with sharded tables",
                                              "Trainer::step",
                                              "options.check_every",
@@ -5461,6 +5506,7 @@ static_assert(collective_names.size() == static_cast<std::size_t>(collective_of(
 
 ROWAN_CALLED_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
     char const* part = nullptr;  // of a step
+    if (call == TrainCall::keys) part = "keys";
     if (call == TrainCall::fetch) part = "fetch";
     if (call == TrainCall::step) part = "gradients";
     if (call == TrainCall::check) part = "options.check_every";
@@ -5477,7 +5523,7 @@ ROWAN_CALLED_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::in
 ROWAN_IF_CALLED inline void check_operation(std::size_t rank, Collective other, Collective first) {
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
-    if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
+    if (is(TrainCall::epoch_end) && (is(TrainCall::keys) || is(TrainCall::fetch) || is(TrainCall::step)))
         throw Error({"train: ", rank_text(rank), " has another number of batches than rank 0"});
     throw Error(rank_text(rank)
                     .append(" calls ")
@@ -8714,7 +8760,7 @@ namespace rowan::inline v0 {
 inline constexpr std::int64_t UNK = -1;
 
 /// The kinds of variables, with their values in descriptors.
-enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3, STRINGS = 4 };
 
 /// Up to eight dims, each a count or UNK.
 class Dims {
@@ -8792,6 +8838,12 @@ constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
 }
+/// The spec of Strings: [n], with the levels of their sequences.
+/// errors   ShapeError if the rank is not 1
+constexpr VarSpec strings_spec(Dims dims, std::size_t lod_level = 0) {
+    if (dims.size() != 1) throw ShapeError("the rank of strings", dims.size(), 1);
+    return {.type = VarType::STRINGS, .dtype = dtype<std::uint8_t>::wire, .dims = dims, .lod_level = lod_level};
+}
 /// The spec of a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
@@ -8836,6 +8888,10 @@ template <class T>
 struct kind_name<RowStore<T>> {
     static std::string text() { return kind_on<T, Cpu>("RowStore"); }
 };
+template <>
+struct kind_name<Strings> {
+    static std::string text() { return "Strings"; }
+};
 template <class T, class D>
 struct kind_name<TensorArray<T, D>> {
     static std::string text() { return kind_on<T, D>("TensorArray"); }
@@ -8850,6 +8906,7 @@ struct kind_name<TensorArray<T, D>> {
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::string kind_text(VarSpec const& spec) {
+    if (spec.type == VarType::STRINGS) return kind_name<Strings>::text();
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
                              : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
@@ -9818,6 +9875,148 @@ ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
 
 }  // namespace rowan::inline v0
 
+// rowan/sequence/strings.hpp: Strings, a batch of strings, or of sequences of strings.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_string = std::same_as<X, std::string> || std::same_as<X, std::string_view>;
+
+/// The levels of a list of strings: 1, of a list of such lists 2, and so on; 0 of anything else.
+template <class X>
+consteval std::size_t string_levels() {
+    if constexpr (!std::ranges::forward_range<X const> || is_string<X>) {
+        return 0;
+    } else {
+        using E = std::remove_cvref_t<std::ranges::range_value_t<X const>>;
+        if constexpr (is_string<E>) {
+            return 1;
+        } else {
+            return string_levels<E>() == 0 ? 0 : 1 + string_levels<E>();
+        }
+    }
+}
+
+/// Appends the strings of a list to `bytes`, and to lengths[0] the number of its elements, and so on: last of all the bytes
+/// of each string.
+template <class R>
+void append_strings(R const& list, std::vector<std::int64_t>* lengths, std::string& bytes) {
+    for (auto const& element : list) {
+        lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(element)));
+        if constexpr (string_levels<R>() == 1) {
+            bytes.append(element);
+        } else {
+            append_strings(element, lengths + 1, bytes);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Strings of bytes, such as the users and items of a batch. They may form sequences, as the rows of a LoDTensor do:
+///
+///     Strings(std::vector<std::string>{"ann", "bob"})                                    two strings
+///     Strings(std::vector<std::vector<std::string>>{{"a", "bc"}, {}, {"a"}})             three sequences of strings
+///     bytes   a b c a      levels {{0, 2, 2, 3}, {0, 1, 3, 4}}      the last level: where each string begins
+///
+/// Memory is that of an Arrow array: the bytes of all, and where each begins. They do not change, and copies share them.
+class Strings {
+public:
+    ROWAN_IF_CALLED Strings();  ///< no strings
+
+    /// A list of strings, or of lists of strings, each with a level of sequences.
+    /// errors   LodError if there are Lod::max_levels levels of sequences
+    /// cost     one read and one write of every byte
+    template <class R>
+    requires(detail::string_levels<R>() != 0) Strings(R const& list) : Strings() {
+        std::vector<std::vector<std::int64_t>> lengths(detail::string_levels<R>());
+        std::string bytes;
+        detail::append_strings(list, lengths.data(), bytes);
+        *this = Strings(std::move(bytes), Lod::from_lengths(lengths));
+    }
+
+    /// Bytes, and levels of which the last one are the strings.
+    /// errors   ShapeError if there is no level; LodError if the last one does not end with the number of bytes
+    /// cost     O(1)
+    ROWAN_IF_CALLED Strings(std::string bytes, Lod levels);
+
+    ROWAN_IF_CALLED std::size_t size() const noexcept;                          ///< the number of strings
+    ROWAN_IF_CALLED std::string_view operator[](std::size_t i) const noexcept;  ///< string i, not bounds-checked
+    std::string_view bytes() const noexcept { return bytes_; }                  ///< of all strings
+    Lod const& levels() const& noexcept { return levels_; }                     ///< of sequences, and then of strings
+    /// The levels of sequences; none if the strings form no sequences.
+    /// errors   std::bad_alloc
+    /// cost     O(sequences)
+    ROWAN_IF_CALLED Lod lod() const;
+
+    Strings share() const { return *this; }  ///< the same strings
+    /// Bytes [begin, end) with these levels: of sequences or strings that lie there.
+    /// errors   as the constructor
+    /// cost     O(1)
+    ROWAN_IF_CALLED Strings part(std::size_t begin, std::size_t end, Lod levels) const;
+
+    /// Whether strings and levels are the same.
+    friend bool operator==(Strings const& a, Strings const& b) {
+        return a.levels_ == b.levels_ && a.bytes_ == b.bytes_;
+    }
+
+private:
+    ROWAN_IF_CALLED std::span<std::int64_t const> begins() const noexcept;
+
+    std::shared_ptr<std::string const> memory_;
+    std::string_view bytes_;
+    Lod levels_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/strings_inl.hpp: definitions of rowan/sequence/strings.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_CALLED_FUNCTION Strings::Strings() : Strings(std::string(), Lod{{0}}) {}
+
+ROWAN_CALLED_FUNCTION Strings::Strings(std::string bytes, Lod levels)
+    : memory_(std::make_shared<std::string const>(std::move(bytes))), bytes_(*memory_), levels_(std::move(levels)) {
+    if (levels_.empty()) throw ShapeError("levels.levels()", 0, "at least 1: where strings begin");
+    levels_.check_rows(bytes_.size());
+}
+
+ROWAN_CALLED_FUNCTION std::span<std::int64_t const> Strings::begins() const noexcept {
+    static constexpr std::int64_t none = 0;
+    if (levels_.empty()) return {&none, 1};
+    return levels_[levels_.levels() - 1];
+}
+
+ROWAN_CALLED_FUNCTION std::size_t Strings::size() const noexcept { return begins().size() - 1; }
+
+ROWAN_CALLED_FUNCTION std::string_view Strings::operator[](std::size_t i) const noexcept {
+    auto const at = begins();
+    return bytes_.substr(static_cast<std::size_t>(at[i]), static_cast<std::size_t>(at[i + 1] - at[i]));
+}
+
+ROWAN_CALLED_FUNCTION Lod Strings::lod() const {
+    std::vector<std::span<std::int64_t const>> outer;
+    for (std::size_t l = 0; l + 1 < levels_.levels(); ++l) outer.push_back(levels_[l]);
+    return outer.empty() ? Lod() : Lod(outer);
+}
+
+ROWAN_CALLED_FUNCTION Strings Strings::part(std::size_t begin, std::size_t end, Lod levels) const {
+    Strings some = *this;
+    some.bytes_ = bytes_.substr(begin, end - begin);
+    some.levels_ = std::move(levels);
+    some.levels_.check_rows(some.bytes_.size());
+    return some;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
 namespace rowan::inline v0 {
@@ -9840,6 +10039,8 @@ inline constexpr bool is_compiled_value = false;
 template <class T>
 inline constexpr bool is_compiled_value<LoDTensor<T>> =
     is_one_of<T, float, double, std::int64_t, std::int32_t, std::uint8_t, bool, bfloat16, float16>;
+template <>
+inline constexpr bool is_compiled_value<Strings> = true;
 template <class T>
 inline constexpr bool is_compiled_value<SelectedRows<T>> = is_compiled_value<LoDTensor<T>>;
 template <class T>
@@ -9855,8 +10056,8 @@ inline constexpr bool can_hold = is_compiled_value<V> || requires {
 
 }  // namespace detail
 
-/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore or any other movable object; may be
-/// empty.
+/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore, Strings or any other movable object;
+/// may be empty.
 class Value {
 public:
     Value() = default;  ///< empty
@@ -9921,8 +10122,8 @@ public:
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
-    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows. A RowStore has those of the
-    /// tensor of its rows.
+    /// The kind, element type, dims and number of levels of a LoDTensor, a SelectedRows or Strings. A RowStore has those
+    /// of the tensor of its rows.
     /// errors   TypeError for any other type
     /// cost     O(1)
     VarSpec spec() const { return held().spec(); }
@@ -9945,8 +10146,8 @@ public:
     /// cost     O(rows), two allocations
     Value with_rows(std::span<std::int64_t const> rows) const { return held().with_rows(rows); }
 
-    // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
-    // LoDTensor are the sequences of its first level, or its rows if it has no levels.
+    // The members below need a LoDTensor, of any element type, or, where they know no rows, Strings, and throw a TypeError
+    // for anything else. The parts of a LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
     Lod const& lod() const& { return held().lod(); }    ///< the levels; empty if the rows form no sequences
@@ -14146,6 +14347,27 @@ struct Value::Holder<SelectedRows<T, D>> final : Held<SelectedRows<T, D>> {
     Value on_host() const override { return of(to_host(value)); }
 };
 
+template <std::same_as<Strings> V>
+struct Value::Holder<V> final : Held<V> {
+    using Held<V>::Held, Held<V>::value;
+    std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+    std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(value.share()); }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+    VarSpec spec() const override {
+        return {.type = VarType::STRINGS,
+                .dtype = dtype<std::uint8_t>::wire,
+                .dims = {static_cast<std::int64_t>(value.size())},
+                .lod_level = value.levels().levels() - 1};
+    }
+    Value on_host() const override { return of(value.share()); }
+    // The parts are sequences of strings, or strings; the rows are bytes.
+    std::size_t rows() const override { return value.bytes().size(); }
+    Lod const& lod() const override { return value.levels(); }
+    Value part(std::size_t begin, std::size_t end, Lod lod) const override {
+        return of(value.part(begin, end, std::move(lod)));
+    }
+};
+
 template <class T>
 struct Value::Holder<RowStore<T>> final : Held<RowStore<T>> {
     using V = RowStore<T>;
@@ -14263,7 +14485,10 @@ template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::tensor(AnyExec exec) const -> Rows {
     auto const& x = value.value();
     detail::check_usable(exec.get<D>(), x);
-    return {{x.shape().begin(), x.shape().end()}, x.row_size() * sizeof(T), const_cast<T*>(x.data()), &detail::row_functions<D>};
+    return {{x.shape().begin(), x.shape().end()},
+            x.row_size() * sizeof(T),
+            const_cast<T*>(x.data()),
+            &detail::row_functions<D>};
 }
 
 template <class V>
@@ -14329,6 +14554,7 @@ ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float16>>)
 ROWAN_TEMPLATE(void Value::hold(LoDTensor<float16>&&))
 ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float16>>)
 ROWAN_TEMPLATE(void Value::hold(SelectedRows<float16>&&))
+ROWAN_TEMPLATE(void Value::hold(Strings&&))
 ROWAN_TEMPLATE(struct Value::Holder<RowStore<float>>)
 ROWAN_TEMPLATE(void Value::hold(RowStore<float>&&))
 ROWAN_TEMPLATE(struct Value::Holder<RowStore<double>>)
@@ -17052,12 +17278,13 @@ namespace detail {
 class ScopeRollback;
 class ScopeUse;
 struct ScopeNames;
+struct TableRole;
 }  // namespace detail
 
 /// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
 /// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
-/// step whose recurrent layer is created later.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+/// step whose recurrent layer is created later. Places are the rows of keys, which are found before a net runs.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input, places };
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -17131,6 +17358,9 @@ public:
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
+
+    /// Of tables by keys and in files, their states, and places in them.
+    std::shared_ptr<detail::TableRole> table_role;
 
     /// Of a parameter whose rows may have missed steps of a deferred optimizer: makes up for these steps.
     std::function<void()> catch_up;
@@ -17268,9 +17498,6 @@ private:
     Buffer<Scope*> entered_;
 };
 
-/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
-ROWAN_IF_CALLED std::unique_lock<std::mutex> lock_names(Scope const& scope);
-
 /// Removes on destruction what has been added to a scope since, unless `keep` was called.
 class ScopeRollback {
 public:
@@ -17317,6 +17544,15 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/graph/detail/lock_names.hpp: lock_names, for those who name variables of scopes.
+
+namespace rowan::inline v0::detail {
+
+/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
+ROWAN_IF_CALLED std::unique_lock<std::mutex> lock_names(Scope const& scope);
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
 
@@ -17542,7 +17778,8 @@ namespace rowan::inline v0::layer {
 /// A reference to a variable of a scope. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Var {
-    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(std::same_as<T, std::string> || detail::is_element<T>(),
+                  "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;
@@ -17602,6 +17839,9 @@ namespace rowan::inline v0::layer {
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
+    static_assert(!(std::same_as<T, std::string> || ...),
+                  "rowan::layer::apply: strings are the keys of tables, and no operator reads them: "
+                  "layer::embedding(strings, {.width = 16, .kind = layer::Keyed{}})");
     static_assert(d::has_declaration<Op> || operation<Op>,
                   "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
     static_assert(
@@ -17627,7 +17867,8 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, Strings, or what one of these can be made of. Copies
+/// share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -17643,11 +17884,16 @@ public:
     /// cost     one allocation, plus a copy unless it is moved in
     template <class T, class Device>
     Feed(SelectedRows<T, Device> value);
+    /// Strings, moved or copied in.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless they are moved in
+    ROWAN_IF_CALLED Feed(Strings value);
     /// An alias of a value, such as one of `Parameters`.
     /// errors   TypeError if the value cannot be shared
     /// cost     O(1), two allocations
     ROWAN_IF_CALLED Feed(Value const& value);
-    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; one element; or a list
+    /// of strings, or of lists of strings.
     ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
     /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
     /// errors   as Tensor::from_shape; the exceptions of the expression or the range
@@ -17664,6 +17910,8 @@ public:
 private:
     template <class X>
     static auto tensor_of(X& x);
+    template <class X>
+    static auto numbers_of(X& x);
     ROWAN_IF_CALLED static std::shared_ptr<Value> empty();
 
     std::shared_ptr<Value> value_;
@@ -17682,6 +17930,15 @@ Feed::Feed(SelectedRows<T, Device> value) : value_(empty()) {
 
 template <class X>
 auto Feed::tensor_of(X& x) {
+    if constexpr (detail::string_levels<std::remove_cv_t<X>>() != 0) {
+        return Strings(x);
+    } else {
+        return numbers_of(x);
+    }
+}
+
+template <class X>
+auto Feed::numbers_of(X& x) {
     constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
     using Of = decltype([] {
         if constexpr (expression) {
@@ -17777,6 +18034,8 @@ namespace rowan::inline v0 {
 
 ROWAN_CALLED_FUNCTION std::shared_ptr<Value> Feed::empty() { return std::make_shared<Value>(); }
 
+ROWAN_CALLED_FUNCTION Feed::Feed(Strings value) : value_(empty()) { value_->set(std::move(value)); }
+
 ROWAN_CALLED_FUNCTION Feed::Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
 
 ROWAN_CALLED_FUNCTION Value Feed::value() const { return value_->share(); }
@@ -17823,6 +18082,11 @@ ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t
 /// An alias of the value that a batch has for a data variable.
 /// errors   GraphError if it has none; else as check_fits
 ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
+
+/// The name of a part of a table, such as "users#keys", among parameters.
+ROWAN_IF_CALLED std::string part_name(Variable const& table, std::string_view part);
+/// Whether a name is that of such a part, and of values of elements with this number.
+ROWAN_IF_CALLED bool is_table_part(std::string_view name, std::int32_t wire = dtype<std::int64_t>::wire);
 
 /// Throws GraphError unless there is a data variable of this name.
 ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
@@ -17882,7 +18146,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+    if (spec.type == VarType::TENSOR_ARRAY || spec.type == VarType::STEP_SCOPES)
         throw TypeError(v.name(), value.kind(), "a value that is no tensor");
     auto const actual = [&] {
         try {
@@ -17903,6 +18167,23 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     }
     if (actual.lod_level != spec.lod_level)
         throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
+}
+
+ROWAN_CALLED_FUNCTION std::string part_name(Variable const& table, std::string_view part) {
+    return std::string(table.name()).append("#").append(part);
+}
+
+ROWAN_CALLED_FUNCTION bool is_table_part(std::string_view name, std::int32_t wire) {
+    auto const at = name.rfind('#');
+    if (at == std::string_view::npos || (wire != dtype<std::int64_t>::wire && wire != dtype<std::uint8_t>::wire))
+        return false;
+    name = name.substr(at + 1);
+    name = name.substr(0, name.find('@'));
+    for (std::string_view const part :
+         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation"}) {
+        if (name == part) return true;
+    }
+    return false;
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
@@ -17959,7 +18240,16 @@ ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const&
 
 namespace rowan::inline v0 {
 
-/// Values by variable name. The names of optimizer states contain an @.
+namespace detail {
+
+class AnyTable;
+struct HeldTables;
+struct ParametersAccess;
+
+}  // namespace detail
+
+/// Values by variable name. The names of optimizer states contain an @. The keys of a table by keys stand beside its rows,
+/// as "w#keys" and so on. Rows and states of a table in a file are those of the file, which further training changes.
 class Parameters {
 public:
     Parameters();  ///< no values
@@ -18023,7 +18313,7 @@ public:
     /// cost     O(variables)
     ROWAN_IF_CALLED Parameters averaged() const;
 
-    /// Returns aliases of the values of these names, to begin another training with them.
+    /// Returns aliases of the values of these names, with the keys of tables by keys, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
@@ -18037,6 +18327,8 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
+    friend struct detail::ParametersAccess;
+
     ROWAN_IF_CALLED Parameters some(bool states) const;
     ROWAN_IF_CALLED [[noreturn]] static void wrong_kind(std::string_view name, Value const& value,
                                                         std::string const& expected);
@@ -18048,7 +18340,21 @@ private:
     }
 
     std::map<std::string, Value, std::less<>> values_;
+    std::shared_ptr<detail::HeldTables const> tables_;  // of values that are in files, or null
 };
+
+namespace detail {
+
+struct ParametersAccess {
+    /// The table in a file of which a value has the rows or a state, or null.
+    ROWAN_IF_CALLED static std::shared_ptr<AnyTable> table(Parameters const& parameters, std::string_view name);
+    /// Notes that the value of this name is of a table in a file.
+    ROWAN_IF_CALLED static void refer(Parameters& parameters, std::string name, std::shared_ptr<AnyTable> table);
+    /// Notes what another one has.
+    ROWAN_IF_CALLED static void refer(Parameters& parameters, Parameters const& to);
+};
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0
 
@@ -18067,6 +18373,32 @@ ROWAN_FUNCTION Parameters::Parameters() = default;
 ROWAN_FUNCTION Parameters::Parameters(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters::~Parameters() = default;
+
+namespace detail {
+
+/// The tables of values by name.
+struct HeldTables : std::map<std::string, std::shared_ptr<AnyTable>, std::less<>> {};
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<AnyTable> ParametersAccess::table(Parameters const& parameters,
+                                                                                   std::string_view name) {
+    if (parameters.tables_ == nullptr) return nullptr;
+    auto const found = parameters.tables_->find(name);
+    return found == parameters.tables_->end() ? nullptr : found->second;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void ParametersAccess::refer(Parameters& parameters, std::string name,
+                                                              std::shared_ptr<AnyTable> table) {
+    auto all = std::make_shared<HeldTables>();
+    if (parameters.tables_ != nullptr) *all = *parameters.tables_;
+    all->insert_or_assign(std::move(name), std::move(table));
+    parameters.tables_ = std::move(all);
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void ParametersAccess::refer(Parameters& parameters, Parameters const& to) {
+    parameters.tables_ = to.tables_;
+}
+
+}  // namespace detail
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Value Parameters::find(std::string_view name) && { return find(name).share(); }
 
@@ -18090,12 +18422,14 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view 
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {
+    if (detail::ParametersAccess::table(*this, name) != nullptr) detail::ParametersAccess::refer(*this, name, nullptr);
     values_.insert_or_assign(std::move(name), std::move(value));
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::share() const {
     Parameters alias;
     for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.tables_ = tables_;
     alias.steps = steps;
     return alias;
 }
@@ -18105,6 +18439,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::some(bool states) const 
     for (auto const& [name, value] : values_) {
         if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
     }
+    alias.tables_ = tables_;
     alias.steps = steps;
     return alias;
 }
@@ -18124,7 +18459,12 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::averaged() const {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
     Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    for (std::string_view const name : names) {
+        some.emplace(std::string(name), find(name));
+        auto const parts = std::string(name).append("#");
+        for (auto at = values_.lower_bound(parts); at != values_.end() && at->first.starts_with(parts); ++at)
+            some.emplace(at->first, at->second);
+    }
     return some;
 }
 
@@ -18213,8 +18553,8 @@ public:
     /// of their own.
     /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
     /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
-    ///          ShapeError if a parameter differs from its variable
-    /// cost     that of tracing the net
+    ///          ShapeError if a parameter differs from its variable; IoError or FormatError of a table in a file
+    /// cost     that of tracing the net, and, of tables by keys, one copy of the keys
     explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
                        PredictorOptions const& options = {}, Device exec = {})
         : net_(detail::make_predictor(std::array{&*predict}, parameters, options, exec)) {}
@@ -18240,7 +18580,8 @@ public:
     /// shapes   that of the layer, with the dims of the batch
     /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; those of the kernels, with the operator and its inputs named
+    ///          variable's; IndexError for a key without a row where there is no default row; those of the kernels, with
+    ///          the operator and its inputs named
     /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
     ///          for each call that runs at the same time
     LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
@@ -19044,318 +19385,2816 @@ ROWAN_CALLED_FUNCTION void NetOrder::Plan::add(Operator& op) {
 
 #endif
 
-// rowan/train/predictor_inl.hpp: definitions of rowan/train/predictor.hpp.
+// rowan/op/elementwise/declared.hpp: the operators on single elements: names, slots and options, without what computes.
 
-#if ROWAN_DEFINES_FUNCTIONS
+namespace rowan::inline v0 {
 
-#include <cstddef>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <unordered_set>
-#include <utility>
-#include <vector>
+/// How two shapes are aligned.
+struct BroadcastOptions {
+    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
+    ROWAN_OPTIONS(BroadcastOptions, axis)
+};
+
+/// The settings of clip.
+struct ClipOptions {
+    double min = -1;  ///< lower bound; -infinity: none
+    double max = 1;   ///< upper bound; infinity: none
+    ROWAN_OPTIONS(ClipOptions, min, max)
+};
+
+/// The settings of dropout in nets.
+struct DropoutOptions {
+    double probability = 0.5;  ///< of setting an element to 0
+    ROWAN_OPTIONS(DropoutOptions, probability)
+};
+
+/// The settings of full.
+struct ConstantOptions {
+    Dims dims = {};    ///< the shape of the result
+    double value = 0;  ///< the value of every element
+    ROWAN_OPTIONS(ConstantOptions, dims, value)
+};
+
+/// The settings of full_like.
+struct FullLikeOptions {
+    double value = 0;  ///< the value of every element
+    ROWAN_OPTIONS(FullLikeOptions, value)
+};
+
+/// The settings of gelu.
+struct GeluOptions {
+    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
+    ROWAN_OPTIONS(GeluOptions, approximate)
+};
+
+/// The settings of pow.
+struct PowOptions {
+    double exponent = 1;  ///< any finite number
+    ROWAN_OPTIONS(PowOptions, exponent)
+};
+
+/// The settings of relu6.
+struct Relu6Options {
+    double threshold = 6;  ///< the largest result
+    ROWAN_OPTIONS(Relu6Options, threshold)
+};
+
+/// The settings of leaky_relu.
+struct LeakyReluOptions {
+    double alpha = 0.01;  ///< slope where x < 0
+    ROWAN_OPTIONS(LeakyReluOptions, alpha)
+};
+
+/// The settings of thresholded_relu.
+struct ThresholdedReluOptions {
+    double threshold = 1;  ///< smaller or equal elements become 0
+    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
+};
+
+/// The settings of elu.
+struct EluOptions {
+    double alpha = 1;  ///< minus the limit for x to -infinity
+    ROWAN_OPTIONS(EluOptions, alpha)
+};
+
+/// The settings of scale.
+struct ScaleOptions {
+    double factor = 1;  ///< the factor
+    double bias = 0;    ///< added after the multiplication
+    ROWAN_OPTIONS(ScaleOptions, factor, bias)
+};
+
+/// The settings of hard_sigmoid.
+struct HardSigmoidOptions {
+    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
+    double offset = 0.5;  ///< result at 0
+    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
+};
+
+/// The settings of swish.
+struct SwishOptions {
+    double beta = 1;  ///< factor of x in the logistic function
+    ROWAN_OPTIONS(SwishOptions, beta)
+};
+
+/// The settings of hard_swish.
+struct HardSwishOptions {
+    double threshold = 6;  ///< upper limit of x + offset
+    double scale = 6;      ///< divisor, not 0
+    double offset = 3;     ///< added to x
+    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
+};
+
+/// The settings of softplus.
+struct SoftplusOptions {
+    double beta = 1;  ///< sharpness of the bend, above 0
+    ROWAN_OPTIONS(SoftplusOptions, beta)
+};
+
+/// The settings of stanh.
+struct StanhOptions {
+    double scale_a = 0.67;    ///< factor of x
+    double scale_b = 1.7159;  ///< factor of the result, not 0
+    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
+};
+
+/// The settings of hardtanh.
+struct HardtanhOptions {
+    double min = 0;   ///< the smallest result
+    double max = 24;  ///< the largest result
+    ROWAN_OPTIONS(HardtanhOptions, min, max)
+};
+
+template <class To>
+struct cast_op;
+template <class T>
+struct full_op;
+struct abs_op;
+struct add_op;
+struct add_to_op;
+struct any_op;
+struct ceil_op;
+struct clip_op;
+struct cos_op;
+struct div_op;
+struct dropout_op;
+struct elu_op;
+struct equal_op;
+struct exp_op;
+struct floor_op;
+struct full_like_op;
+struct gelu_op;
+struct greater_equal_op;
+struct greater_op;
+struct hard_sigmoid_op;
+struct hard_swish_op;
+struct hardtanh_op;
+struct identity_op;
+struct isfinite_op;
+struct isinf_op;
+struct isnan_op;
+struct leaky_relu_op;
+struct less_equal_op;
+struct less_op;
+struct log_op;
+struct logical_and_op;
+struct logical_not_op;
+struct logical_or_op;
+struct maximum_op;
+struct minimum_op;
+struct mish_op;
+struct mul_op;
+struct negate_op;
+struct pow_op;
+struct relu6_op;
+struct relu_op;
+struct round_op;
+struct rsqrt_op;
+struct scale_op;
+struct sigmoid_op;
+struct sign_op;
+struct silu_op;
+struct sin_op;
+struct softplus_op;
+struct softsign_op;
+struct sqrt_op;
+struct square_op;
+struct stanh_op;
+struct sub_op;
+struct sum_op;
+struct swish_op;
+struct tanh_op;
+struct thresholded_relu_op;
+struct where_op;
+
+namespace detail {
+
+constexpr void check_dropout(double probability) {
+    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
+}
+
+template <>
+struct declared<add_op> : builtin_op<add_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "add";
+    static constexpr std::string_view brief =
+        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<add_to_op> : builtin_op<add_to_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr Elements elements = Elements::numbers;
+    static constexpr std::string_view name = "add_to", brief = "add, of a memory of a recurrent layer and a value.";
+};
+
+template <>
+struct declared<sub_op> : builtin_op<sub_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "sub";
+    static constexpr std::string_view brief =
+        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<mul_op> : builtin_op<mul_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "mul";
+    static constexpr std::string_view brief =
+        "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<div_op> : builtin_op<div_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "div";
+    static constexpr std::string_view brief =
+        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
+};
+
+template <>
+struct declared<maximum_op> : builtin_op<maximum_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "maximum";
+    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
+};
+
+template <>
+struct declared<minimum_op> : builtin_op<minimum_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
+    static constexpr std::string_view name = "minimum";
+    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
+};
+
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+template <class To>
+struct declared<cast_op<To>> : builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = joined_name<cast_family, dtype<To>>::value;
+    static constexpr std::string_view brief = "The elements converted to another type.";
+    using result = To;
+    static constexpr OpFamily family = OpFamily::cast;
+    static constexpr Elements elements = Elements::all;
+    static constexpr bool compiled = is_compiled_element<To>;
+};
+
+template <>
+struct declared<clip_op> : builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
+    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
+};
+
+template <>
+struct declared<any_op> : builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "any", brief = "Whether any element is true.";
+    static constexpr Elements elements = Elements::bools;
+};
+
+template <>
+struct declared<dropout_op>
+    : builtin_op<dropout_op, slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
+    static constexpr std::string_view name = "dropout";
+    static constexpr std::string_view brief =
+        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
+};
+
+struct full_family {
+    static constexpr std::string_view name = "full_";
+};
+template <class T>
+struct declared<full_op<T>> : builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
+    static constexpr std::string_view name = joined_name<full_family, dtype<T>>::value;
+    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
+    using result = T;
+    static constexpr OpFamily family = OpFamily::full;
+    static constexpr bool compiled = is_compiled_element<T>;
+};
+
+template <>
+struct declared<full_like_op> : builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
+    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<identity_op> : builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "identity", brief = "x itself.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<scale_op> : builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
+    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<negate_op> : builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "negate", brief = "-x.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<sum_op> : builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr bool takes_list = true;
+    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<where_op> : builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
+    static constexpr std::string_view name = "where";
+    static constexpr std::string_view brief =
+        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
+        "them may be a number.";
+    static constexpr Elements elements = Elements::all;
+};
+
+/// The operators of two tensors, and of one, that return a tensor of bool.
+template <class Op>
+struct truth_of_two : builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
+    using result = bool;
+    static constexpr Elements elements = Elements::numbers;
+};
+template <class Op>
+struct truth_of_one : builtin_op<Op, slots<slot::x>, slots<slot::out>> {
+    using result = bool;
+    static constexpr Elements elements = Elements::numbers;
+};
+
+template <>
+struct declared<less_op> : truth_of_two<less_op> {
+    static constexpr std::string_view name = "less", brief = "Whether x < y; shapes are broadcast as by add.";
+};
+
+template <>
+struct declared<less_equal_op> : truth_of_two<less_equal_op> {
+    static constexpr std::string_view name = "less_equal", brief = "Whether x <= y.";
+};
+
+template <>
+struct declared<greater_op> : truth_of_two<greater_op> {
+    static constexpr std::string_view name = "greater", brief = "Whether x > y.";
+};
+
+template <>
+struct declared<greater_equal_op> : truth_of_two<greater_equal_op> {
+    static constexpr std::string_view name = "greater_equal", brief = "Whether x >= y.";
+};
+
+template <>
+struct declared<equal_op> : truth_of_two<equal_op> {
+    static constexpr std::string_view name = "equal", brief = "Whether x == y.";
+    static constexpr Elements elements = Elements::all;
+};
+
+template <>
+struct declared<logical_and_op> : truth_of_two<logical_and_op> {
+    static constexpr std::string_view name = "logical_and", brief = "Whether x and y.";
+    static constexpr Elements elements = Elements::bools;
+};
+
+template <>
+struct declared<logical_or_op> : truth_of_two<logical_or_op> {
+    static constexpr std::string_view name = "logical_or", brief = "Whether x or y.";
+    static constexpr Elements elements = Elements::bools;
+};
+
+template <>
+struct declared<logical_not_op> : truth_of_one<logical_not_op> {
+    static constexpr std::string_view name = "logical_not", brief = "Whether not x.";
+    static constexpr Elements elements = Elements::bools;
+};
+
+template <>
+struct declared<isfinite_op> : truth_of_one<isfinite_op> {
+    static constexpr std::string_view name = "isfinite", brief = "Whether elements are neither infinite nor NaN.";
+};
+
+template <>
+struct declared<isnan_op> : truth_of_one<isnan_op> {
+    static constexpr std::string_view name = "isnan", brief = "Whether elements are NaN.";
+};
+
+template <>
+struct declared<isinf_op> : truth_of_one<isinf_op> {
+    static constexpr std::string_view name = "isinf", brief = "Whether elements are infinity or -infinity.";
+};
+
+// Formulas of one element.
+#define ROWAN_UNARY(f, of, options, text)                                                     \
+    template <>                                                                               \
+    struct declared<f##_op> : builtin_op<f##_op, slots<slot::x>, slots<slot::out>, options> { \
+        static constexpr std::string_view name = #f, brief = text;                            \
+        static constexpr Elements elements = Elements::of;                                    \
+    };
+ROWAN_UNARY(abs, numbers, no_attributes, "|x|.")
+ROWAN_UNARY(ceil, numbers, no_attributes, "The smallest integer not below x.")
+ROWAN_UNARY(cos, floats, no_attributes, "The cosine.")
+ROWAN_UNARY(elu, floats, EluOptions, "x where x > 0, else alpha · (exp(x) - 1).")
+ROWAN_UNARY(exp, floats, no_attributes, "exp(x).")
+ROWAN_UNARY(floor, numbers, no_attributes, "The greatest integer not above x.")
+ROWAN_UNARY(gelu, floats, GeluOptions, "x · Φ(x), or its approximation by tanh.")
+ROWAN_UNARY(hard_sigmoid, floats, HardSigmoidOptions, "slope · x + offset, limited to [0, 1].")
+ROWAN_UNARY(hard_swish, floats, HardSwishOptions, "x · min(max(x + offset, 0), threshold) / scale.")
+ROWAN_UNARY(hardtanh, floats, HardtanhOptions, "x limited to [min, max].")
+ROWAN_UNARY(leaky_relu, floats, LeakyReluOptions, "x where x > 0, else alpha · x.")
+ROWAN_UNARY(log, floats, no_attributes, "The natural logarithm.")
+ROWAN_UNARY(mish, floats, no_attributes, "x · tanh(log(1 + exp(x))).")
+ROWAN_UNARY(pow, floats, PowOptions, "x to the power of an exponent.")
+ROWAN_UNARY(relu, numbers, no_attributes, "x where x > 0, else 0.")
+ROWAN_UNARY(relu6, floats, Relu6Options, "x limited to [0, threshold].")
+ROWAN_UNARY(round, numbers, no_attributes, "The nearest integer, of two the even one.")
+ROWAN_UNARY(rsqrt, floats, no_attributes, "1 / √x.")
+ROWAN_UNARY(sigmoid, floats, no_attributes, "1 / (1 + exp(-x)).")
+ROWAN_UNARY(sign, numbers, no_attributes, "-1, 0 or 1, the sign of x.")
+ROWAN_UNARY(silu, floats, no_attributes, "x / (1 + exp(-x)).")
+ROWAN_UNARY(sin, floats, no_attributes, "The sine.")
+ROWAN_UNARY(softplus, floats, SoftplusOptions, "log(1 + exp(beta · x)) / beta.")
+ROWAN_UNARY(softsign, floats, no_attributes, "x / (1 + |x|).")
+ROWAN_UNARY(sqrt, floats, no_attributes, "The square root.")
+ROWAN_UNARY(square, numbers, no_attributes, "x · x.")
+ROWAN_UNARY(stanh, floats, StanhOptions, "scale_b · tanh(scale_a · x).")
+ROWAN_UNARY(swish, floats, SwishOptions, "x / (1 + exp(-beta · x)).")
+ROWAN_UNARY(tanh, floats, no_attributes, "The hyperbolic tangent.")
+ROWAN_UNARY(thresholded_relu, floats, ThresholdedReluOptions, "x where x > threshold, else 0.")
+#undef ROWAN_UNARY
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/pooling.hpp: Pooling, how the rows of a sequence or of a bag of ids are reduced.
+
+namespace rowan::inline v0 {
+
+/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
+enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
+
+namespace detail {
+
+inline void check_pool(Pooling pool) {
+    if (pool < Pooling::sum || pool > Pooling::last)
+        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max, min, first, last");
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/table/declared.hpp: lookups in tables: names, slots and options, without what computes.
+
+namespace rowan::inline v0 {
+
+/// The settings of embedding_bag.
+struct BagOptions {
+    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
+    Pooling pool = Pooling::sum;
+    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are left out.
+    std::optional<std::int64_t> unknown = {};
+    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
+};
+
+/// The settings of embedding_bags.
+struct BagsOptions {
+    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt or max
+    ROWAN_OPTIONS(BagsOptions, pool)
+};
+
+/// The settings of hash_rows in nets.
+struct HashRowsOptions {
+    /// the height of the table; of several, the ids are the bags of all, as for embedding_bags
+    std::vector<std::int64_t> heights = {};
+    std::int64_t seed = 0;  ///< another one gives other collisions
+    ROWAN_OPTIONS(HashRowsOptions, heights, seed)
+};
+
+/// The settings of lookup_table.
+struct LookupOptions {
+    /// Rows for this id are zeros, and its table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
+    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
+    /// the padding id, they are padding.
+    std::optional<std::int64_t> unknown = {};
+    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
+};
+
+struct embedding_bag_op;
+struct embedding_bags_op;
+struct weighted_embedding_bags_op;
+struct hash_rows_op;
+struct lookup_table_op;
+struct to_dense_op;
+struct weighted_embedding_bag_op;
+
+namespace detail {
+
+template <>
+struct declared<embedding_bag_op>
+    : builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
+    static constexpr std::string_view name = "embedding_bag";
+    static constexpr std::string_view brief =
+        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
+    static constexpr bool reads_stores = true;
+};
+
+template <>
+struct declared<embedding_bags_op>
+    : builtin_op<embedding_bags_op, slots<slot::w, slot::ids>, slots<slot::out>, BagsOptions> {
+    static constexpr std::string_view name = "embedding_bags";
+    static constexpr std::string_view brief =
+        "embedding_bag of several tables, side by side; first the bags of the first table, and -1 is no id.";
+};
+
+template <>
+struct declared<weighted_embedding_bags_op>
+    : builtin_op<weighted_embedding_bags_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagsOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bags";
+    static constexpr std::string_view brief = "embedding_bags with a weight for each id.";
+};
+
+template <>
+struct declared<hash_rows_op> : builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
+    using result = std::int64_t;
+    static constexpr std::string_view name = "hash_rows";
+    static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
+    static constexpr Elements elements = Elements::integers;
+};
+
+template <>
+struct declared<lookup_table_op>
+    : builtin_op<lookup_table_op, slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
+    static constexpr std::string_view name = "lookup_table";
+    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
+    static constexpr bool reads_stores = true;
+};
+
+template <>
+struct declared<to_dense_op> : builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
+    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
+};
+
+template <>
+struct declared<weighted_embedding_bag_op>
+    : builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
+    static constexpr std::string_view name = "weighted_embedding_bag";
+    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
+    static constexpr bool reads_stores = true;
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/gradient_kernels.hpp: GradientKernels, the operators by which gradients are filled and summed.
 
 namespace rowan::inline v0::detail {
 
-/// Memory pools, each for one call at a time.
-class IdlePools {
-public:
-    struct Return {
-        IdlePools* to;
-        void operator()(MemoryPool* pool) const noexcept {
-            std::unique_ptr<MemoryPool> idle(pool);
-            std::lock_guard const lock(process_mutex<IdlePools>());
-            to->idle_.push_back(std::move(idle));
-        }
-    };
-    using Lent = std::unique_ptr<MemoryPool, Return>;
-
-    ROWAN_IF_CALLED Lent lend() {
-        {
-            std::lock_guard const lock(process_mutex<IdlePools>());
-            if (!idle_.empty()) {
-                Lent pool(idle_.back().release(), Return{this});
-                idle_.pop_back();
-                return pool;
-            }
-            idle_.reserve(made_ + 1);  // so that Return does not allocate
-            ++made_;
-        }
-        return Lent(new MemoryPool, Return{this});
-    }
-
-private:
-    std::vector<std::unique_ptr<MemoryPool>> idle_;
-    std::size_t made_ = 0;
+/// The operators by which gradients of one element type are filled, summed and made dense on a device.
+struct GradientKernels {
+    std::int32_t dtype;  ///< dtype<T>::wire
+    std::string_view name;
+    op_kernel const &fill, &sum, &to_dense;
 };
-
-/// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
-class NetPredictor {
-public:
-    ROWAN_IF_CALLED NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters,
-                                 PredictorOptions const& options, DeviceExec const& exec)
-        : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
-        for (Variable const* v : outputs) {
-            if (v->writers().empty()) throw GraphError({v->name(), " is written by no operator"});
-            out_.push_back(net_.number(*v));
-        }
-        std::unordered_set<std::size_t> later;
-        again_.resize(out_.size());
-        for (std::size_t i = out_.size(); i-- > 0;) again_[i] = !later.insert(out_[i]).second;
-        auto const inputs = net_.inputs();
-        given_.resize(inputs.size());
-        places_.resize(net_.variables(), nullptr);
-        for (std::size_t i = 0; i < inputs.size(); ++i) {
-            Variable& v = *inputs[i];
-            if (v.role() == Role::data) continue;
-            if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
-                check_fits(v, value);
-                given_[i] = value.share();
-                if (v.bring != nullptr) v.bring(given_[i], exec, false);
-            } else if (v.role() == Role::seed) {  // dropout returns its input
-                exec.set(given_[i], {});
-            } else {
-                given_[i] = v.value().share();
-            }
-            places_[i] = &given_[i];
-        }
-        synchronize(exec);
-    }
-
-    /// Sets one result for each output.
-    ROWAN_IF_CALLED void run(Feeds const& feeds, std::span<Value> results, DeviceExec const& exec) const {
-        IdlePools::Lent pool;
-        std::optional<MemoryPool::Guard> guard;  // ends before the pool is returned
-        if (current_pool() == nullptr) guard.emplace(*(pool = pools_->lend()));
-        Buffer<Value> values(places_.size());
-        Buffer<Value*> places(places_);
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            if (places[i] == nullptr) places[i] = &values[i];
-        }
-        std::size_t const read = feed(net_.inputs(), feeds, values, exec);
-        if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
-        in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
-        synchronize(exec);
-        for (std::size_t i = 0; i < out_.size(); ++i) {
-            results[i] = again_[i] ? values[out_[i]].share() : std::move(values[out_[i]]);
-        }
-    }
-
-private:
-    ROWAN_IF_CALLED void check_read(Feeds const& feeds) const {
-        for (auto const& named : feeds) {
-            bool read = false;
-            for (Variable const* v : net_.inputs())
-                read = read || (v->role() == Role::data && v->name() == named.first);
-            if (!read)
-                throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
-        }
-    }
-
-    NetOrder net_;
-    PredictorOptions options_;
-    std::vector<std::size_t> out_;  // the numbers of the outputs
-    std::vector<bool> again_;       // for each, whether it is asked for once more
-    Buffer<Value> given_;           // by number: parameters and constants
-    Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
-    std::unique_ptr<IdlePools> pools_;
-};
-
-ROWAN_CALLED_FUNCTION void destroy(NetPredictor* predictor) noexcept { delete predictor; }
-
-ROWAN_CALLED_FUNCTION Owner<NetPredictor> make_predictor(std::span<Variable* const> outputs,
-                                                         Parameters const& parameters, PredictorOptions const& options,
-                                                         DeviceExec const& exec) {
-    return Owner<NetPredictor>(new NetPredictor(outputs, parameters, options, exec));
-}
-
-ROWAN_CALLED_FUNCTION void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,
-                                   DeviceExec const& exec) {
-    net.run(feeds, results, exec);
+template <class T, class Device>
+GradientKernels gradient_kernels() {
+    return {dtype<T>::wire, dtype<T>::name, kernel_of<full_like_op, Device, T>::value,
+            kernel_of<sum_op, Device, T>::value, kernel_of<to_dense_op, Device, T>::value};
 }
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/run_of.hpp: run_of, how a declared function of tensors finds what computes it.
+
+namespace rowan::inline v0::detail {
+
+/// What computes the functions of an operator, as `run` of their arguments. The functions.hpp of a folder declares them,
+/// with their contracts; the header of the operator specializes this.
+template <class Op>
+struct function_of;
+
+/// Stands for an operator where the function is that of its gradient.
+template <class Op>
+struct backward_of;
+
+/// The operator that a function is of, or beside which it is.
+template <class Op>
+struct operator_named {
+    using type = Op;
+};
+template <class Op>
+struct operator_named<backward_of<Op>> {
+    using type = Op;
+};
+
+/// The element type of an argument; void of one that has none.
+template <class Argument>
+struct argument_element {
+    using type = void;
+};
+template <class T>
+struct argument_element<Tensor<T, Cpu>> {
+    using type = T;
+};
+template <class T>
+struct argument_element<LoDTensor<T, Cpu>> {
+    using type = T;
+};
+template <class T>
+struct argument_element<SelectedRows<T, Cpu>> {
+    using type = T;
+};
+template <class T>
+struct argument_element<RowStore<T>> {
+    using type = T;
+};
+template <class T>
+struct argument_element<std::type_identity<T>> {  // of the result
+    using type = std::conditional_t<is_compiled_element<T>, void, T>;
+};
+template <class V, class A>
+struct argument_element<std::vector<V, A>> : argument_element<V> {};
+template <class V, std::size_t n>
+struct argument_element<std::span<V const, n>> : argument_element<V> {};
+
+/// Whether a function on elements of E takes arguments with elements of T..., of which others are integers or masks.
+template <class E, class... T>
+inline constexpr bool are_elements_beside = ((std::is_void_v<T> || std::is_same_v<T, E> ||
+                                              std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::int32_t> ||
+                                              std::is_same_v<T, bool> ||
+                                              (std::is_same_v<T, std::uint8_t> && std::is_floating_point_v<E>)) &&
+                                             ...);
+
+/// Whether a declared operator has an input of its own elements.
+template <class Op>
+inline constexpr bool reads_elements = [] {
+    for (bool const elements : elements_in<Op>(typename declared<Op>::inputs{})) {
+        if (elements) return true;
+    }
+    return false;
+}();
+
+/// Whether an operator on elements of E has functions of arguments with elements of T...
+template <class Op, class E, class... T>
+inline constexpr bool has_function_of = [] {
+    if constexpr (!takes_elements<Op, E>) {
+        return false;
+    } else if constexpr (reads_elements<Op> && !(std::is_same_v<T, E> || ...)) {
+        return false;
+    } else {
+        return are_elements_beside<E, T...>;
+    }
+}();
+
+/// Whether the compiled library has the functions of an operator for arguments with elements of T...
+template <class Op, class... T>
+inline constexpr bool has_compiled_function = [] {
+    if constexpr (is_compiled<Op>) {
+        return has_function_of<Op, float, T...> || has_function_of<Op, double, T...> ||
+               has_function_of<Op, std::int64_t, T...> || has_function_of<Op, std::int32_t, T...> ||
+               has_function_of<Op, bool, T...>;
+    } else {
+        return false;
+    }
+}();
+
+// The compiled library's objects of operators and of gradients keep the functions that these call, for programs.
+#if defined(ROWAN_COMPILED) && (defined(ROWAN_COMPILING_OPERATORS) || defined(ROWAN_COMPILING_GRADIENTS))
+#define ROWAN_KEPT [[gnu::used, gnu::noinline]]
+#else
+#define ROWAN_KEPT
 #endif
 
-// rowan/train/infer.hpp: infer, the value of a layer for a batch.
+/// The function of an operator, or of its gradient, with these types of the result and of the arguments.
+template <class Op, class R, class D, class... In>
+struct RunOf {
+    static_assert(
+        requires { sizeof(function_of<Op>); },
+        "rowan: the compiled library does not have this function for these element types and this device. "
+        "For those of your own, #include <rowan/own_operator.hpp>");
+    ROWAN_KEPT static R run(D const& exec, In const&... in) { return function_of<Op>::run(exec, in...); }
+};
+#undef ROWAN_KEPT
 
-namespace rowan::inline v0 {
+#if ROWAN_DECLARES_OPERATORS
+/// Whether the compiled library defines the function: in its objects of gradients, those of operators.
+template <class Op, class... In>
+inline constexpr bool is_elsewhere = [] {
+    using Of = typename operator_named<Op>::type;
+#ifdef ROWAN_COMPILING_GRADIENTS
+    if constexpr (!std::is_same_v<Of, Op>) return false;
+#endif
+    return has_compiled_function<Of, typename argument_element<In>::type...>;
+}();
 
-/// Returns the value of a layer for a batch and trained parameters.
-///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
-/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
-/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
-/// that returns a parameter: copy it before you write to it.
-/// shapes   that of predict, with the dims of the batch
-/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
-///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
-///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
-///          Net::run
-/// cost     that of the operators that predict depends on, plus tracing the net
-template <class T, class Device>
-LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
-                           Device exec = {}) {
-    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
-    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
-    return predictor(feeds, exec);
+template <class Op, class R, class... In>
+requires is_elsewhere<Op, In...>
+struct RunOf<Op, R, Cpu, In...> {
+    static R run(Cpu const& exec, In const&... in);
+};
+#endif
+
+/// Runs the function of an operator, or of its gradient, that returns R.
+template <class Op, class R, class D, class... In>
+R run_of(D const& exec, In const&... in) {
+    return RunOf<Op, R, D, In...>::run(exec, in...);
 }
 
-ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
-ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
+}  // namespace rowan::inline v0::detail
 
-}  // namespace rowan::inline v0
-
-// rowan/distributed/infer.hpp: infer on several ranks, with parameters of which each has a part.
+// rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
+//
+// xtensor's functions take any argument by forwarding reference. A tensor derives from xtensor's classes, so that
+// unqualified calls find these functions too, and they would fit better than `Tensor<T> const&` if the tensor is not
+// const. Ours of the same names take a constrained `X&&` as well: of two that fit equally, the constrained one is
+// chosen.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// What a rank needs for its batch: the parameters, with those rows of sharded tables that the batch names.
-/// errors   on all ranks, as infer
-ROWAN_IF_CALLED Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict,
-                                              Feeds const& feeds, Parameters const& parameters);
+template <class X>
+inline constexpr bool is_tensor = false;
+template <class T, class Device>
+inline constexpr bool is_tensor<Tensor<T, Device>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<Tensor<T, Device>>> = true;
+template <class T, class Device>
+inline constexpr bool is_tensor<std::vector<SelectedRows<T, Device>>> = true;
+
+/// `X&&` is a tensor, or a list of tensors or gradients.
+template <class X>
+concept tensor_argument = is_tensor<std::remove_cvref_t<X>>;
+
+/// The same, but not `Tensor<T> const&`, for which there is another overload.
+template <class X>
+concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
 
 }  // namespace detail
 
-/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or
-/// load_model, has given it. All ranks call it.
-///     auto y = infer(comm, predict, {{"x", batch}}, parameters);
-/// shapes   as infer
-/// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
-///          parameter does not have as many rows as this rank has; RemoteError on the other ranks; Error if ranks have
-///          nets with different tables
-/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct row of other ranks, and
-///          these rows back, those of all tables together; two agreements
-template <communicator C, class T>
-LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
-                   Cpu exec = {}) {
-    detail::GroupOf<C> const group(comm);
-    auto const mine = detail::fetched_parameters(group, exec, *predict, feeds, parameters);
-    LoDTensor<T> out;
-    static_cast<void>(detail::agree(group, detail::Collective::infer_end,
-                                    [&](detail::Notice&) { out = infer(predict, feeds, mine, exec); }));
-    return out;
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/formulas.hpp: functions that apply a formula to every element.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The function of an operator that applies a formula to every element.
+template <class Op, class D, class T>
+Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, attributes_of<Op> const& options = {}) {
+    static_assert(floating_element<T> || takes_elements<Op, std::int64_t>,
+                  "rowan: this function needs x of a floating-point type: convert it");
+    return run_of<Op, Tensor<T, D>>(exec, x, options);
 }
+
+}  // namespace detail
+
+/// Declares the function f of elements, with and without an execution; with the type of its options, if it has some.
+#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
+    template <class T, device D>                                                                         \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
+        return detail::unary<f##_op>(exec, x __VA_OPT__(, options));                                     \
+    }                                                                                                    \
+    template <class T, class Device>                                                                     \
+    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
+        return detail::unary<f##_op>(x.device(), x __VA_OPT__(, options));                               \
+    }
+
+/// The same where xtensor has a function of that name, which a tensor would fit as well.
+#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                    \
+    template <class T, device D>                           \
+    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) { \
+        return detail::unary<f##_op>(exec, x);             \
+    }                                                      \
+    template <class X>                                     \
+    requires detail::tensor_argument<X>                    \
+    auto f(X&& x) { return detail::unary<f##_op>(x.device(), x); }
+
+/// max(x, 0) element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(relu)
+
+/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if threshold is not finite or negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(relu6, Relu6Options)
+
+/// x where x > 0, else alpha · x, element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
+
+/// x where x > threshold, else 0, element-wise; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
+
+/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(elu, EluOptions)
+
+/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
+
+/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
+/// negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(log)
+
+/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
+/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
+/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the exponent is not finite
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
+    return detail::unary<pow_op>(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<pow_op>(exec, x, options); }
+template <class X>
+requires detail::tensor_argument<X>
+auto pow(X&& x, PowOptions options = {}) { return detail::unary<pow_op>(x.device(), x, options); }
+
+/// The square root element-wise, correctly rounded; NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
+
+/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(rsqrt)
+
+/// x² element-wise; integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(square)
+
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE(sigmoid)
+
+/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
+
+/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(swish, SwishOptions)
+
+/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(silu)
+
+/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
+
+/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if beta is not finite or not above 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
+
+/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(mish)
+
+/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+/// User-defined types need an `exp` that ADL finds. NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
+
+/// scale_b · tanh(scale_a · x) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or scale_b is 0
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(stanh, StanhOptions)
+
+/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if an option is not finite or max < min
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
+
+/// x / (1 + |x|) element-wise.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(softsign)
+
+/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
+/// bits on all machines; NaN for infinities. Those of floats are computed in double.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
+
+/// The cosine element-wise, as sin.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
+
+/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
+/// 2016), within 7 units in the last place for float and 24 for double, tails included; with `approximate`,
+/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE(gelu, GeluOptions)
+
+/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
+
+/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
+
+/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
+
+/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
+/// -0; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
+
+/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
+/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+ROWAN_ELEMENTWISE_OF_XTENSOR(round)
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/node_route.hpp: NodeRoute, the way of rows between ranks of several nodes.
+// rowan/op/elementwise/functions.hpp: functions of the elements of one or several tensors.
+
+namespace rowan::inline v0 {
+
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<add_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(x.device(), x, y);
+}
+
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<sub_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(x.device(), x, y);
+}
+
+/// 0 - x element-wise, which is also the gradient of y in x - y.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::run_of<negate_op, Tensor<T, D>>(exec, x);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(x.device(), x);
+}
+
+/// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<mul_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <class T, class Device>
+Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mul(x.device(), x, y);
+}
+
+/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
+    return detail::run_of<div_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <class T, class Device>
+Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return div(x.device(), x, y);
+}
+
+/// The greater one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<maximum_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto maximum(X&& x, Y&& y) {
+    return maximum(x.device(), x, y);
+}
+
+/// The smaller one of x and y, element-wise; NaN where either is NaN.
+/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<minimum_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
+}
+template <detail::tensor_argument X, detail::tensor_argument Y>
+auto minimum(X&& x, Y&& y) {
+    return minimum(x.device(), x, y);
+}
+
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
+    return detail::run_of<scale_op, Tensor<T, D>>(exec, x, factor, bias);
+}
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(x.device(), x, factor, bias);
+}
+
+/// Clamps every element to [min, max], or only from one side if the other bound is infinite; NaN propagates.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if min is NaN or infinity, max is NaN or -infinity, or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
+    return detail::run_of<clip_op, Tensor<T, D>>(exec, x, options);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto clip(Cpu exec, X&& x, ClipOptions options = {}) { return clip(exec, std::as_const(x), options); }
+
+/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   as for a tensor; ValueError if 0 is not in [min, max]: absent rows stay 0
+/// cost     a merge, and one read and one write of its rows
+template <class T, device D>
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+    return detail::run_of<clip_op, SelectedRows<T, D>>(exec, g, options);
+}
+
+/// The sum of tensors of the same shape, added in order.
+/// shapes   x of one or more, each [...] -> [...]
+/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
+    return detail::run_of<sum_op, Tensor<T, D>>(exec, x);
+}
+
+/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
+/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
+/// the result for its rows. Both have the same to_dense.
+/// shapes   all of one height and row shape -> the same, with the total number of rows
+/// errors   ShapeError if x is empty, or heights or row shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
+    return detail::run_of<sum_op, SelectedRows<T, D>>(exec, x);
+}
+
+/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
+/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
+/// that each element is narrowed once.
+/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
+/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
+///          of them and a sort
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
+    return detail::run_of<sum_op, Tensor<T, D>>(exec, dense, sparse);
+}
+template <class X>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
+template <class X, class T>
+requires detail::changeable_tensor<X>
+auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
+
+/// The element of x where the condition is true, else that of y.
+///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
+/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
+/// errors   ShapeError if the shapes do not broadcast
+/// cost     one read of all three and one write of the result
+template <class T, device D>
+Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    return detail::run_of<where_op, Tensor<T, D>>(exec, condition, x, y);
+}
+template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
+auto where(C&& condition, X&& x, Y&& y) {
+    return where(x.device(), condition, x, y);
+}
+
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    return detail::run_of<cast_op<To>, Tensor<To, D>>(exec, x);
+}
+template <class To, class X>
+requires detail::tensor_argument<X>
+auto cast(X&& x) { return cast<To>(x.device(), x); }
+
+/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
+/// cost     one write
+template <class T, device D>
+Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
+    return detail::run_of<full_op<T>, Tensor<T, D>>(exec, dims, value);
+}
+template <class T, class Device = Cpu>
+Tensor<T, Device> full(Dims const& dims, double value) {
+    return full<T>(Device{}, dims, value);
+}
+
+/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
+/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
+/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
+/// shapes   x [...] -> the result [...] and the mask [...]
+/// errors   ValueError unless probability is in [0, 1]
+/// cost     one read of x, one write of both and one read of the mask; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
+                                                          std::uint64_t seed, bool training = true) {
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
+    return detail::run_of<dropout_op, std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>>>(exec, x, probability, seed,
+                                                                                         training);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
+                                                                    std::uint64_t seed, bool training = true) {
+    return dropout(x.device(), x, probability, seed, training);
+}
+
+/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// shapes   mask [...], out_grad [...] -> [...]
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                          double probability, bool training = true) {
+    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
+    return detail::run_of<detail::backward_of<dropout_op>, Tensor<T, D>>(exec, mask, out_grad, probability, training);
+}
+template <class T, class Device>
+Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
+                               double probability, bool training = true) {
+    return dropout_grad(mask.device(), mask, out_grad, probability, training);
+}
+
+/// Whether elements are neither infinite nor NaN; true for all integers.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
+    return detail::run_of<isfinite_op, Tensor<bool, D>>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isfinite(X&& x) { return isfinite(x.device(), x); }
+
+/// Whether elements are NaN.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
+    return detail::run_of<isnan_op, Tensor<bool, D>>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isnan(X&& x) { return isnan(x.device(), x); }
+
+/// Whether elements are infinity or -infinity.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
+    return detail::run_of<isinf_op, Tensor<bool, D>>(exec, x);
+}
+template <class X>
+requires detail::tensor_argument<X>
+auto isinf(X&& x) { return isinf(x.device(), x); }
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) { throw ShapeError({"dims[", i, "]"}, "UNK", "a count"); }
+
+/// Converts a number to an element.
+/// errors   ValueError if elements are integers and cannot represent the value
+template <class T>
+T as_element(double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
+        if (!is_whole<I>(value)) throw ValueError("value", value, {"a whole number that ", dtype<T>::name, " holds"});
+    }
+    return dtype<T>::narrow(constant<sum_t<T>>(value));
+}
+
+}  // namespace detail
+
+template <class T>
+struct detail::function_of<full_op<T>> {
+    template <class D>
+    static Tensor<T, D> run(D const& exec, Dims const& dims, double value) {
+        ElementLoops<D>::check(exec);
+        typename Tensor<T, D>::shape_type shape;
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            if (dims[i] == UNK) unknown_dim(i);
+            shape.push_back(static_cast<std::size_t>(dims[i]));
+        }
+        return Tensor<T, D>::full(exec, shape, as_element<T>(value));
+    }
+};
+
+/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
+/// fill_f32 and so on.
+template <class T>
+struct full_op : detail::declared<full_op<T>> {
+    static constexpr VarSpec infer(ConstantOptions const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
+        return full<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
+
+namespace rowan::inline v0 {
+
+/// See full; the shape and the element type are those of x.
+struct full_like_op : detail::declared<full_like_op> {
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr Linearity linearity = Linearity::constant;
+    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
+        return spec::elementwise("full_like: x", x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
+        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
+    }
+
+    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
+    template <class T, class D>
+    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
+        return Tensor<T, D>::zeros(exec, out_grad.shape());
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/detail/axis.hpp: axes of tensors as options give them.
 
 namespace rowan::inline v0::detail {
 
-/// A row that ranks of a node ask another node for travels to the node once: the rank at a place in a node asks those at
-/// this place in the other nodes for all rows of them that its node wants, and gives them to the ranks of its node. All
-/// nodes have the same number of ranks, a power of two, so that the ranks of one are a node of the tree of sums.
-struct NodeRoute {
-    std::unique_ptr<NodeGroups> groups;
-    std::size_t nodes, places, node, place;  // the last two are this rank's
+/// What is wrong with an axis that is not in [-rank, rank).
+inline std::string beyond_rank(std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
+}
 
-    std::size_t rank(std::size_t node_, std::size_t place_) const { return node_ * places + place_; }
-    /// Where a rank is in an order in which those of a place are together.
-    std::size_t position(std::size_t rank) const { return rank % places * nodes + rank / places; }
-};
+// Not constexpr, so a compile error names it.
+[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
+    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
+}
 
-/// The nodes of a group, or null if it has others. All ranks call it.
-ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
+/// The axis counted from the first one; -1 is the last one.
+/// errors   IndexError if it is not in [-rank, rank)
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                throw IndexError("axes", i, axes[i], {"is the same axis as axes[", k, "]"});
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The axis counted from the first one if there is such an axis, else as it is.
+constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    return axis < 0 && axis >= -dims ? axis + dims : axis;
+}
+
+/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
+template <class Options>
+constexpr Options axes_from_first(std::size_t rank, Options options) {
+    if constexpr (requires { options.axes; }) {
+        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
+    } else {
+        options.axis = from_first(options.axis, rank);
+    }
+    return options;
+}
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/distributed/detail/node_route_inl.hpp: the functions of node_route.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <bit>
-#include <utility>
+// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
-    auto groups = group.nodes();
-    if (groups == nullptr) return nullptr;
-    std::size_t const nodes = groups->count(), places = groups->places();
-    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
-        nodes * places != static_cast<std::size_t>(group.size()))
-        return nullptr;
-    auto const rank = static_cast<std::size_t>(group.rank());
-    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
+/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
+std::string part_name(char const* field, std::size_t k);
+std::string dim_name(std::string field, std::size_t axis);
+
+/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
+/// shapes.
+void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
+
+/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
+template <class Check>
+constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
+    if (std::is_constant_evaluated()) {
+        check(field);
+    } else {
+        check(part_name(field, k).c_str());
+    }
+}
+
+/// Throws if there are no tensors to concatenate.
+constexpr void check_some(std::size_t parts) {
+    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
+/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
+/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// whole. The elements, not the parts, are divided among the threads.
+template <class F>
+void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+    std::vector<std::size_t> starts{0};
+    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
+    std::size_t const total = starts.back(), size = outer * total;
+    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
+        std::size_t row = begin / total;
+        std::size_t const after = begin % total;
+        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
+        while (begin < end) {
+            std::size_t const skipped = begin - row * total - starts[k];
+            std::size_t const count = std::min(end - begin, widths[k] - skipped);
+            f(k, row * widths[k] + skipped, begin, count);
+            begin += count;
+            if (++k == widths.size()) {
+                k = 0;
+                ++row;
+            }
+        }
+    });
+}
+
+/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
+/// rowan/thrust/op/detail/concat_split.hpp.
+template <class D>
+struct ConcatSplit {
+    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct ConcatSplit<Cpu> {
+    template <class T>
+    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
+                     std::vector<T const*> const& from, T* to) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from[k] + in, count, to + whole);
+        });
+    }
+
+    template <class T>
+    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
+                    std::vector<T*> const& to) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from + whole, count, to[k] + in);
+        });
+    }
+};
+
+/// The parts of x along axis `at`; the sections have been checked.
+template <class T, class D, class Sections>
+std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
+    std::size_t const inner = product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T, D>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(new_tensor<T>(exec, shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
+    return parts;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
+    return std::string(field).append("[").append(std::to_string(k)).append("]");
+}
+
+ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
+    return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs) {
+    auto const alike = [&](auto const& x) {
+        return std::ranges::count_if(inputs, [&](auto const& y) { return y.second == x.second; });
+    };
+    std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
+    auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
+    if (odd != inputs.end()) throw ShapeError({odd->first, ".shape()"}, odd->second, most);
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
 
-// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
+// rowan/op/detail/lists.hpp: lists of tensors and row-sparse gradients, which kernels are given as a list of each kind.
 
 namespace rowan::inline v0::detail {
 
-/// How the rows of a sharded table are dealt.
-inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
+/// Calls f(i, x) with each part x of a list, in the order of the caller: part i is row-sparse if is_sparse[i].
+template <class T, class D, class F>
+void visit_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                std::vector<SelectedRows<T, D>> const& sparse, F const& f) {
+    for (std::size_t i = 0, k = 0; i < is_sparse.size(); ++i) is_sparse[i] ? f(i, sparse[k++]) : f(i, dense[i - k]);
+}
 
-/// "{.block = 64, .first = 0}", for messages.
-ROWAN_IF_CALLED std::string placement_text(Placement const& placement);
-
-/// The rows of a rank, ascending.
-ROWAN_IF_CALLED std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
-
-/// A SelectedRows like another, with other rows: row i has the bytes at from(i).
-ROWAN_IF_CALLED Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                                 std::function<std::byte const*(std::size_t)> const& from);
-
-/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
-ROWAN_IF_CALLED Value own_rows(Value const& all, Partition const& partition, int rank);
+/// Checks that the value of part i of the list `field`, a row-sparse gradient, has its number of rows.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, SelectedRows<T, D> const& g) {
+    try {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    } catch (ShapeError const&) {
+        rethrow_in(part_name(field, i));
+    }
+}
+/// Checks that part i of the list `field`, a tensor, has rank 1 or more.
+template <class T, class D>
+void check_gradient(char const* field, std::size_t i, Tensor<T, D> const& x) {
+    check_rows(part_name(field, i).c_str(), x);
+}
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
+// rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
 
-#if ROWAN_DEFINES_FUNCTIONS
+namespace rowan::inline v0 {
 
-#include <cstddef>
+namespace detail {
+
+/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
+template <class D>
+struct Summands {
+    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
+};
+
+template <>
+struct Summands<Cpu> {
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
+        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                store(total_at<V>(x, begin + i), out.data() + begin + i);
+            });
+        });
+    }
+
+    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
+        add(exec, x, out);
+        if (g.value().size() == 0) return;
+        RowPlan<> const plan(exec, g);
+        std::size_t const width = out.row_size();
+        RowSums<T>(exec, plan, g.value())
+            .run([](std::size_t) {},
+                 [&](std::size_t k, sum_t<T> const* sum) {
+                     std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
+                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
+                         store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
+                     });
+                 });
+    }
+
+    template <class T>
+    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
+        Buffer<std::int64_t> all;
+        all.reserve(rows);
+        T* to = value.data();
+        for (SelectedRows<T> const& g : x) {
+            all.insert(all.end(), g.rows().begin(), g.rows().end());
+            to = std::copy_n(g.value().data(), g.value().size(), to);
+        }
+        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+    }
+
+    /// The rows of g with other values.
+    template <class T>
+    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
+        return {g.height(), g.rows(), std::move(value)};
+    }
+
+private:
+    template <class V, class T>
+    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
+        V total = load<V>(x[0].data() + i);
+        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
+        return total;
+    }
+};
+
+/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
+template <class T, class D>
+void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
+                    std::vector<SelectedRows<T, D>> const& sparse) {
+    check_some(dense.size() + sparse.size());
+    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
+    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
+    auto const fits = [&](auto const& x) { return x.shape() == shape; };
+    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
+    std::vector<std::pair<std::string, std::string>> all;
+    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
+    for (auto const& g : sparse)
+        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
+    odd_shape(all);
+}
+
+}  // namespace detail
+
+template <>
+struct detail::function_of<sum_op> {
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
+        for (auto const& summand : x) ElementLoops<D>::check(exec, summand);
+        auto out = new_tensor<T>(exec, x[0].shape());
+        Summands<D>::add(exec, x, out);
+        return out;
+    }
+
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        ElementLoops<D>::check(exec);
+        check_summands("", std::vector<Tensor<T, D>>(), "x", x);
+        std::size_t rows = 0;
+        for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
+        auto shape = x[0].value().shape();
+        shape[0] = rows;
+        return Summands<D>::join(exec, x, rows, new_tensor<T>(exec, shape));
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& dense,
+                            std::vector<SelectedRows<T, D>> const& sparse) {
+        if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
+        check_summands("dense", dense, "sparse", sparse);
+        if constexpr (rounds_terms<T>) {
+            if (sparse.empty()) return sum(exec, dense);
+            for (auto const& summand : dense) ElementLoops<D>::check(exec, summand);
+            auto const rows = sum(exec, sparse);
+            auto out = new_tensor<T>(exec, dense[0].shape());
+            Summands<D>::add(exec, dense, rows, out);
+            return out;
+        } else {
+            auto out = sum(exec, dense);
+            for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+            return out;
+        }
+    }
+};
+
+struct sum_grad_op;
+
+/// See sum. The result is dense if any input is dense.
+struct sum_op : detail::declared<sum_op> {
+    static constexpr unsigned row_inputs = ~0u;
+    static constexpr Linearity linearity = Linearity::sum;
+    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
+        VarSpec out = x[0];
+        for (std::size_t k = 1; k < x.size(); ++k) {
+            detail::with_part_name("sum: x", k, [&](char const* name) {
+                spec::same_dtype(name, x[k], out);
+                out.dims = spec::same_dims(name, x[k], out);
+            });
+            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+                out.type = VarType::LOD_TENSOR;
+                out.lod_level = x[k].lod_level;
+            }
+        }
+        return out;
+    }
+
+    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
+    template <class T, class D>
+    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
+                           std::vector<SelectedRows<T, D>> const& sparse) {
+        std::vector<std::pair<std::string, std::string>> shapes;
+        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
+            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
+            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
+        });
+        detail::odd_shape(shapes);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+        return sum(exec, x, sparse);
+    }
+};
+
+/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
+/// that gradient.
+struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
+    static constexpr std::string_view name = "sum_grad";
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
+        std::vector<Tensor<T, D>> grads;
+        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
+        return grads;
+    }
+    template <class T, class D>
+    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
+        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
+        Tensor<T, D> const& out_grad) {
+        std::vector<SelectedRows<T, D>> grads;
+        for (auto const& g : sparse)
+            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
+        return {run(exec, x, out_grad), std::move(grads)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
+
+namespace rowan::inline v0 {
+
+/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
+/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
+/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
+///          dtype<T>::sum is another type than T (not for integers)
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
+    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(g.device(), g);
+}
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
+
+}  // namespace rowan::inline v0
+
+// rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
+
+namespace rowan::inline v0 {
+
+/// See to_dense; in a net, of a gradient.
+struct to_dense_op : detail::declared<to_dense_op> {
+    static constexpr VarSpec infer(VarSpec const& x) {
+        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
+        return spec::with_dims(x, x.dims);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
+        return to_dense(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
+
+namespace rowan::inline v0 {
+
+/// A parameter and the variable that its gradient is written to.
+struct ParameterGradient {
+    Variable* parameter;  ///< the parameter
+    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
+};
+
+namespace detail {
+/// append_backward, with the operators of an element type.
+ROWAN_IF_CALLED std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
+                                                                Scope& scope);
+}  // namespace detail
+
+/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
+/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
+/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
+/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
+///          then is as before
+/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
+///          and sums
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
+    return detail::append_gradients(detail::gradient_kernels<T, Device>(), cost, scope);
+}
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost) {
+    return append_backward<T, Device>(cost, cost.scope());
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
+
+#include <unordered_map>
+#include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
-ROWAN_CALLED_FUNCTION std::string placement_text(Placement const& placement) {
-    return std::string("{.block = ")
-        .append(std::to_string(placement.block))
-        .append(", .first = ")
-        .append(std::to_string(placement.first))
-        .append("}");
-}
+/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of one type.
+class GradientMaker {
+public:
+    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
+    GradientMaker(GradientKernels const& kernels, Scope& scope, std::string target)
+        : kernels_(kernels), scope_(scope), target_(std::move(target)) {}
 
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
-    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
-    return rows;
-}
-
-ROWAN_CALLED_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
-                                       std::function<std::byte const*(std::size_t)> const& from) {
-    Value made = like.with_rows(rows);
-    made.row_values().write([&](std::span<std::byte> to) {
-        if (to.empty()) return;
-        std::size_t const bytes = to.size() / rows.size();
-        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
-    });
-    return made;
-}
-
-ROWAN_CALLED_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
-    auto const rows = all.row_numbers();
-    std::vector<std::int64_t> kept, at;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (partition.owner(rows[i]) != rank) continue;
-        kept.push_back(rows[i]);
-        at.push_back(static_cast<std::int64_t>(i));
+    /// Requests the gradient of a variable.
+    void want(Variable const& v) { wanted_.insert(&v); }
+    /// The same, if its elements have the type of the gradients.
+    void want_of_type(Variable const& v) {
+        if (v.spec().dtype == kernels_.dtype) want(v);
     }
-    if (at.size() == rows.size()) return all.share();
-    auto const e = all.row_values().elements();
-    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
-    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
+    bool wants(Variable const& v) const { return wanted_.contains(&v); }
+
+    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
+    /// are not differentiable.
+    ROWAN_IF_CALLED void spread(std::span<Operator* const> order);
+
+    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+
+    ROWAN_IF_CALLED Variable& fill(Variable& like, double value);
+
+    /// The sum of the gradients collected for a variable, or nullptr if there are none.
+    ROWAN_IF_CALLED Variable* gradient(Variable const& v);
+
+    /// The gradients collected for a variable, not summed.
+    ROWAN_IF_CALLED std::vector<Variable*> parts(Variable const& v) const;
+
+    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
+    /// errors   GraphError if it has no gradient for a requested input
+    ROWAN_IF_CALLED void differentiate(Operator& op);
+
+private:
+    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of that type, else an empty value.
+    ROWAN_IF_CALLED Variable& zeros(Variable& like);
+
+    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
+    ROWAN_IF_CALLED Variable& dense(Variable const& result, Variable& gradient);
+
+    // Whether a gradient flows to the elements of input i.
+    bool wants_input(Operator const& op, std::size_t i) const {
+        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
+    }
+
+    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
+    ROWAN_IF_CALLED std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
+
+    GradientKernels kernels_;
+    Scope& scope_;
+    std::string target_;
+    std::unordered_set<Variable const*> wanted_;
+    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/array_kernels.hpp: array_kernels, operators on TensorArrays in nets, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+inline void check_array(char const* field, VarSpec const& array) {
+    if (array.type != VarType::TENSOR_ARRAY) spec::the_kinds_do_not_match(field, array.type, "a TensorArray");
+}
+
+/// The spec of an array whose slots have this spec.
+inline VarSpec array_of(VarSpec slot) {
+    slot.type = VarType::TENSOR_ARRAY;
+    return slot;
+}
+inline VarSpec slot_of(char const* field, VarSpec array) {
+    check_array(field, array);
+    array.type = VarType::LOD_TENSOR;
+    return array;
+}
+
+/// The index argument of an operator. Blocks if it is in device memory.
+/// errors   ShapeError if `i` does not have one element; IndexError if the index is not in [0, slots)
+template <class D>
+std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
+    auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
+    if (index.size() != 1) throw ShapeError("index.size()", index.size(), "1");
+    std::int64_t const k = first_element(exec.get<D>(), index);
+    if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
+    return static_cast<std::size_t>(k);
+}
+
+/// An operator with an array as its input.
+struct array_op : whole_op {
+    using inputs = slots<slot::array>;
+    using outputs = slots<slot::out>;
+    static constexpr OpFamily family = OpFamily::array;
+};
+
+// Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
+
+/// An empty value, which stands for zeros of any kind.
+struct nothing_op : array_op {
+    static constexpr std::string_view name = "nothing";
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0]}; }
+    static void run(KernelCall const& c) { c.out[0]->clear(); }
+};
+
+/// The sum of arrays.
+struct array_sum_op : nothing_op {
+    static constexpr std::string_view name = "array_sum";
+    static void run(KernelCall const& c) {
+        c.out[0]->clear();
+        for (Value const* v : c.in) {
+            if (!v->empty()) *c.out[0] = c.out[0]->empty() ? v->share() : c.out[0]->add_slots(*v);
+        }
+    }
+};
+
+/// The operators on a TensorArray<T, D>.
+template <class T, class D>
+struct array_kernels {
+    using Array = TensorArray<T, D>;
+    using Slot = LoDTensor<T, D>;
+
+    static Array const& array(Value const* v) {
+        static Array const none;
+        return v->empty() ? none : v->get<Array>();
+    }
+    static Slot zeros_like(D const& exec, Slot const& x) { return {Tensor<T, D>::zeros(exec, x.shape()), x.lod()}; }
+
+    /// An array without slots. The attributes are its VarSpec.
+    struct create : array_op {
+        static constexpr std::string_view name = "array_create";
+        using inputs = slots<>;
+        static std::vector<VarSpec> infer(Specs, AttributesRef attributes) {
+            return {array_of(attributes.get<VarSpec>())};
+        }
+        static void run(KernelCall const& c) { c.out[0]->set(Array()); }
+    };
+
+    struct read_grad : whole_op {
+        static constexpr std::string_view name = "array_read_grad";
+        using inputs = slots<slot::index, grad_of<slot::out>>;
+        using outputs = slots<grad_of<slot::array>>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {array_of(in[1])}; }
+        static void run(KernelCall const& c) {
+            Array grad;
+            grad.write(slot_index<D>(c.exec, *c.in[0], grad.max_size()), c.in[1]->get<Slot>());
+            c.out[0]->set(std::move(grad));
+        }
+    };
+
+    /// A slot of the array.
+    struct read : array_op {
+        static constexpr std::string_view name = "array_read";
+        using inputs = slots<slot::array, slot::index>;
+        using grad = grad_rule<read_grad, uses<slot::index, grad_of<slot::out>>>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
+            return {slot_of("array_read: array", in[0])};
+        }
+        static void run(KernelCall const& c) {
+            Array const& a = array(c.in[0]);
+            c.out[0]->set(a.read(slot_index<D>(c.exec, *c.in[1], a.size())));
+        }
+    };
+
+    /// The gradient of the input array is zero in the slot that was overwritten.
+    struct write_grad : whole_op {
+        static constexpr std::string_view name = "array_write_grad";
+        using inputs = slots<grad_of<slot::out>, slot::index, slot::x>;
+        using outputs = slots<grad_of<slot::array>, grad_of<slot::x>>;
+        static constexpr bool in_place = true;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0], in[2]}; }
+        static void run(KernelCall const& c) {
+            Array const& grad = array(c.in[0]);
+            std::size_t const i = slot_index<D>(c.exec, *c.in[1], grad.max_size());
+            bool const written = grad.written(i);
+            c.out[1]->set(written ? grad.read(i) : zeros_like(c.exec.get<D>(), c.in[2]->get<Slot>()));
+            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
+            if (written) c.out[0]->get<Array>().erase(i);
+        }
+    };
+
+    /// The array with x in a slot.
+    struct write : array_op {
+        static constexpr std::string_view name = "array_write";
+        using inputs = slots<slot::array, slot::index, slot::x>;
+        using grad = grad_rule<write_grad>;
+        static constexpr bool in_place = true;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
+            VarSpec const slot = slot_of("array_write: array", in[0]);
+            spec::dense("array_write: x", in[2]);
+            spec::same_dtype("array_write: x", in[2], slot);
+            static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
+            if (in[2].lod_level != slot.lod_level)
+                throw ShapeError("array_write: x.lod().levels()", in[2].lod_level, slot.lod_level);
+            return {in[0]};
+        }
+        static void run(KernelCall const& c) {
+            std::size_t const i = slot_index<D>(c.exec, *c.in[1], array(c.in[0]).max_size());
+            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
+            c.out[0]->get<Array>().write(i, c.in[2]->get<Slot>());
+        }
+    };
+
+    struct stack_grad : nothing_op {
+        static constexpr std::string_view name = "array_stack_grad";
+        using inputs = slots<slot::array, grad_of<slot::out>>;
+        using outputs = slots<grad_of<slot::array>>;
+        static void run(KernelCall const& c) {
+            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[1]->get<Slot>().value()));
+        }
+    };
+
+    /// All slots as one tensor. The attributes are the VarSpec of the array.
+    struct stack : array_op {
+        static constexpr std::string_view name = "array_stack";
+        using grad = grad_rule<stack_grad>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            Dims dims{UNK};
+            for (std::int64_t const dim : slot_of("array_stack: array", in[0]).dims) dims.push_back(dim);
+            return {tensor_spec<T>(dims)};
+        }
+        static void run(KernelCall const& c) {
+            D const& exec = c.exec.get<D>();
+            if (array(c.in[0]).size() != 0) return c.out[0]->set(Slot(array(c.in[0]).stack(exec)));
+            typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
+            for (std::int64_t const dim : c.attributes.get<VarSpec>().dims)
+                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+            c.out[0]->set(Slot(Tensor<T, D>::zeros(exec, shape)));
+        }
+    };
+
+    struct unstack_grad : stack_grad {
+        static constexpr std::string_view name = "array_unstack_grad";
+        static void run(KernelCall const& c) {
+            D const& exec = c.exec.get<D>();
+            Slot const& x = c.in[0]->get<Slot>();
+            Array const& grad = array(c.in[1]);
+            Array filled = Array::unstack(exec, Tensor<T, D>::zeros(exec, x.shape()));
+            for (std::size_t i = 0; i < grad.size(); ++i) {
+                if (grad.written(i)) filled.write(i, grad.read(i));
+            }
+            c.out[0]->set(filled.size() == 0 ? zeros_like(exec, x) : Slot(filled.stack(exec), x.lod()));
+        }
+    };
+
+    /// An array of the slots along the first dim of a tensor.
+    struct unstack : array_op {
+        static constexpr std::string_view name = "array_unstack";
+        using grad = grad_rule<unstack_grad>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::dense("array_unstack: x", in[0]);
+            spec::has_rows("array_unstack: x", in[0]);
+            Dims dims;
+            for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
+            return {array_of(tensor_spec<T>(dims))};
+        }
+        static void run(KernelCall const& c) {
+            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[0]->get<Slot>().value()));
+        }
+    };
+
+    /// The number of slots.
+    struct size : array_op {
+        static constexpr std::string_view name = "array_size";
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            check_array("array_size: array", in[0]);
+            return {tensor_spec<std::int64_t>({1})};
+        }
+        static void run(KernelCall const& c) {
+            auto const slots = static_cast<std::int64_t>(array(c.in[0]).size());
+            c.out[0]->set(LoDTensor<std::int64_t, D>(to_device(c.exec.get<D>(), Tensor<std::int64_t>{slots})));
+        }
+    };
+};
+
+ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/gradient_maker_inl.hpp: definitions of rowan/graph/detail/gradient_maker.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::spread(std::span<Operator* const> order) {
+    for (Operator const* op : order) {
+        bool reaches = false;
+        for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
+        if (!reaches) continue;
+        for (Variable const* v : op->outputs) {
+            if (!is_integral(v->spec().dtype)) wanted_.insert(v);
+        }
+    }
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::fill(Variable& like, double value) {
+    return *scope_.new_op(kernels_.fill, {&like}, owned(FullLikeOptions{value})).outputs[0];
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* GradientMaker::gradient(Variable const& v) {
+    auto const found = parts_.find(&v);
+    if (found == parts_.end()) return nullptr;
+    auto& parts = found->second;
+    if (parts.size() > 1) {
+        bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
+        parts = {(arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts)
+                         : scope_.new_op(kernels_.sum, parts, owned(no_attributes{})))
+                     .outputs[0]};
+    }
+    return parts[0];
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
+    auto const found = parts_.find(&v);
+    return found == parts_.end() ? std::vector<Variable*>() : found->second;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op) {
+    std::vector<Variable*> out_grads;
+    for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
+    if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
+    std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
+    std::vector<Variable*> in_grads(op.inputs.size());
+    std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
+    auto const [all_rules, row_rules] = op.kernel->gradient();
+    auto const rules = row_rules.empty() || row_inputs(op) == 0 ? all_rules : row_rules;
+    auto const needed = needed_rules(op, rules);
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+        if (!needed[k]) continue;
+        grad_kernel const& rule = rules[k];
+        std::vector<Variable*> reads;
+        auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
+        for (grad_slot const& slot : rule.reads) {
+            if (slot.kind == grad_slot::between_rules) {
+                reads.push_back(between.at(slot.index));
+            } else if (slot.kind == grad_slot::grad_of_output) {
+                auto const held = in_slot(op.outputs, slots_out, slot.index);
+                Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                    if ((rule.op->sparse_inputs >> (&slot - rule.reads.data()) & 1) == 0)
+                        grads[i] = &dense(*held[i], *grads[i]);
+                }
+                read({grads, held.size()});
+            } else if (slot.kind == grad_slot::output) {
+                read(in_slot(op.outputs, slots_out, slot.index));
+            } else {
+                read(in_slot(slot.kind == grad_slot::input ? op.inputs : in_grads, slots_in, slot.index));
+            }
+        }
+        if (op.build_backward) op.build_backward();
+        Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
+        for (std::size_t w = 0; w < rule.writes.size(); ++w) {
+            auto const held = in_slot(made.outputs, rule.writes.size(), w);
+            if (rule.writes[w].kind == grad_slot::grad_of_input) {
+                auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
+                std::ranges::copy(held, in_grads.begin() + to);
+            } else {
+                between[rule.writes[w].index] = held[0];
+            }
+        }
+    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (!wants_input(op, i)) continue;
+        if (in_grads[i] == nullptr) {
+            throw GraphError({"operator ", op.kernel->name, " has no gradient for its input ", describe(*op.inputs[i]),
+                              ", on which ", target_, " depends"});
+        }
+        parts_[op.inputs[i]].push_back(in_grads[i]);
+    }
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::zeros(Variable& like) {
+    VarSpec const& spec = like.spec();
+    if (spec.type == VarType::LOD_TENSOR && spec.dtype == kernels_.dtype) return fill(like, 0.0);
+    return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
+    VarSpec const& spec = gradient.spec();
+    if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
+    if (spec.dtype != kernels_.dtype)
+        throw GraphError({"the gradient of ", describe(result),
+                          ", a table that an operator computes, must have elements of ", kernels_.name});
+    return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<bool> GradientMaker::needed_rules(
+    Operator const& op, std::span<grad_kernel const> rules) const {
+    std::vector<bool> needed(rules.size(), false);
+    auto const wanted = [&](grad_slot const& slot) {
+        if (slot.kind != grad_slot::grad_of_input) return false;
+        auto const held = in_slot(op.inputs, op.kernel->inputs.size(), slot.index);
+        return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
+    };
+    for (std::size_t k = rules.size(); k-- > 0;) {
+        for (grad_slot const& slot : rules[k].writes) {
+            if (wanted(slot)) needed[k] = true;
+            for (std::size_t later = k + 1; later < rules.size(); ++later) {
+                for (grad_slot const& read : rules[later].reads) {
+                    if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
+                }
+            }
+        }
+    }
+    return needed;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/backward_inl.hpp: definitions of rowan/graph/backward.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <array>
+#include <unordered_set>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels,
+                                                                                 Variable& cost, Scope& scope) {
+    auto const order = trace(std::array{&cost});
+    GradientMaker maker(kernels, scope, describe(cost));
+    std::unordered_set<Variable const*> moving;  // such as a moving mean
+    for (Operator const* op : order) each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
+    for (Operator const* op : order) {
+        for (Variable const* v : op->inputs) {
+            if (v->role() == Role::parameter && !moving.contains(v)) maker.want(*v);
+        }
+    }
+    maker.spread(order);
+    if (!maker.wants(cost))
+        throw GraphError(describe(cost).append(" does not depend on a parameter: there is nothing to train"));
+    ScopeRollback added(scope);
+    maker.add(cost, maker.fill(cost, 1.0));
+    for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
+    std::vector<ParameterGradient> gradients;
+    std::unordered_set<Variable const*> seen;
+    for (Operator const* op : order) {
+        for (Variable* const v : op->inputs) {
+            if (v->role() != Role::parameter || !seen.insert(v).second) continue;
+            if (Variable* const g = maker.gradient(*v)) gradients.push_back({v, g});
+        }
+    }
+    added.keep();
+    return gradients;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/graph/detail/any_table.hpp: AnyTable, a table by keys or in a file, as a parameter of a net holds it.
+
+namespace rowan::inline v0::detail {
+
+/// The parts of a saved table besides its rows, such as "keys": values by names.
+using AddTablePart = std::function<void(std::string_view part, Value value)>;
+using FindTablePart = std::function<Value const&(std::string_view part)>;
+
+/// A table with elements of any type, and the states of its optimizer. A parameter and its states are its tensors.
+class AnyTable {
+public:
+    AnyTable() = default;
+    AnyTable(AnyTable const&) = delete;
+    AnyTable& operator=(AnyTable const&) = delete;
+    virtual ~AnyTable() = default;
+
+    /// The rows of the keys of a step: see row_view. It is given up on destruction, unless `commit` was called.
+    class View {
+    public:
+        View() = default;
+        View(View const&) = delete;
+        View& operator=(View const&) = delete;
+        virtual ~View() = default;
+
+        virtual std::span<std::int64_t const> inserted() const = 0;  ///< the rows of new keys
+        /// Does of `commit` what may fail.
+        virtual void write() = 0;
+        virtual void commit() = 0;
+        /// Tells the user what commit has removed.
+        virtual void report() const = 0;
+    };
+    /// Of a table by keys: sets places[i] to the rows of the keys names[i], of their shape and levels; new keys have rows.
+    /// `time` is that of the step.
+    virtual std::unique_ptr<View> view(Cpu exec, std::span<Value const> names, std::span<Value> places,
+                                       std::int64_t time) = 0;
+    /// Of a table in a file: called before rows change.
+    virtual void write(Cpu exec, Ids<> const& rows) = 0;
+
+    /// All rows, or all of a state: aliases, which have the rows that there are now.
+    virtual Value rows() const = 0;
+    virtual Value state(std::string const& name) = 0;
+    /// Replaces a state of a table in memory.
+    virtual void load_state(std::string const& name, Value const& value) = 0;
+
+    /// Calls add(part, value) for all but rows and states of a table in memory. A table in a file is saved there if
+    /// `lasting`.
+    virtual void save(AddTablePart const& add, bool lasting) = 0;
+
+    bool trained = false;  ///< by a trainer, which has it alone
+};
+
+/// What a table is made with.
+struct TableSpec {
+    struct State {
+        std::string name;
+        bool one_per_row;  ///< or as many as a row has elements
+    };
+    std::int32_t wire = 0;           ///< dtype<T>::wire of its elements
+    Dims dims = {};                  ///< height, or UNK of a table by keys, and width
+    VarType names = {};              ///< the kind of the data that names its rows
+    std::uint64_t seed = 0;          ///< of its first values
+    std::vector<State> states = {};  ///< of its optimizer
+};
+
+/// Which row each key has, or the rows of a file, for nets that do not train. Any number of threads may use it.
+class AnyTableReader {
+public:
+    AnyTableReader() = default;
+    AnyTableReader(AnyTableReader const&) = delete;
+    AnyTableReader& operator=(AnyTableReader const&) = delete;
+    virtual ~AnyTableReader() = default;
+
+    /// The rows of keys, of their shape and levels.
+    virtual Value find(Cpu exec, Value const& names) const = 0;
+    /// Of a table in a file: all rows.
+    virtual Value rows() const = 0;
+};
+
+class TrainedTables;
+
+/// A kind of tables.
+class AnyTableKind {
+public:
+    AnyTableKind() = default;
+    AnyTableKind(AnyTableKind const&) = delete;
+    AnyTableKind& operator=(AnyTableKind const&) = delete;
+    virtual ~AnyTableKind() = default;
+
+    /// A new table.
+    virtual std::shared_ptr<AnyTable> make(TableSpec const& spec) const = 0;
+    /// A saved one: `held`, if it is in a file that this process has open, or null. States in memory begin anew, and if
+    /// `anew`, so does time.
+    virtual std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool anew,
+                                           std::shared_ptr<AnyTable> const& held) const = 0;
+    virtual std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const = 0;
+
+    /// What trainers and predictors need for their tables.
+    virtual std::shared_ptr<TrainedTables> tables() const = 0;
+    /// The options that ranks must have the same.
+    virtual std::string text() const = 0;
+
+    bool by_keys = false;   ///< whether rows have keys; else they have numbers
+    bool in_file = false;   ///< whether rows and states are in a file, and parameters refer to it
+    std::string time = {};  ///< of a table by keys: the data with the time of a step; empty: its number
+};
+
+/// What a variable has to do with tables by keys and in files.
+struct TableRole {
+    std::shared_ptr<AnyTableKind const> kind = nullptr;  ///< of a parameter that is such a table
+    std::shared_ptr<AnyTable> table = nullptr;           ///< of such a parameter, while it is trained
+    std::optional<VarType> keys = {};                    ///< of a table by keys: the kind of its keys
+    Variable* data = nullptr;                            ///< of places: the keys
+    std::vector<Variable*> tables = {};  ///< of places: the tables, of which the first has the first bags
+    Variable const* state_of = nullptr;  ///< of a state: the table,
+    TableSpec::State state = {};         ///< and which state it is
+};
+
+/// That of a variable, which may have none.
+inline TableRole const& role_of(Variable const& v) noexcept {
+    static TableRole const none;
+    return v.table_role == nullptr ? none : *v.table_role;
+}
+inline TableRole& new_role(Variable& v) {
+    if (v.table_role == nullptr) v.table_role = std::make_shared<TableRole>();
+    return *v.table_role;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/missed_steps.hpp: MissedSteps, the steps of a deferred optimizer that rows of a parameter have missed.
+
+namespace rowan::inline v0::detail {
+
+class DeferredTables;
+
+/// The steps of a deferred optimizer that rows of a parameter have missed.
+class MissedSteps {
+public:
+    MissedSteps() = default;
+    MissedSteps(MissedSteps const&) = delete;
+    MissedSteps& operator=(MissedSteps const&) = delete;
+    virtual ~MissedSteps() = default;
+
+    /// Brings the rows of ids in [0, height) up to date, but those of rows that a parameter of which only some rows exist
+    /// does not have. `positions`: these are not ids, but places in such a parameter.
+    virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
+    /// Fits a table that has grown or shrunk, and of which these rows are new.
+    virtual void fit(std::span<std::int64_t const> inserted) = 0;
+    /// Brings all rows up to date.
+    virtual void flush(Cpu exec) = 0;
+    /// From now on, each step brings all rows up to date, as all are read between steps.
+    virtual void flush_each_step() = 0;
+    /// What a trainer needs for its tables with missed steps.
+    virtual std::unique_ptr<DeferredTables> new_tables() const = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
+
+namespace rowan::inline v0::detail {
+
+/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
+/// trainers of the net find the tables by Variable::catch_up. Programs without deferred optimizers compile none.
+class DeferredTables {
+public:
+    DeferredTables() = default;
+    DeferredTables(DeferredTables const&) = delete;
+    DeferredTables& operator=(DeferredTables const&) = delete;
+    virtual ~DeferredTables() = default;
+
+    /// Adds a table. Each step reads the rows that the net of `cost` looks up, or, if that is nullptr, all.
+    /// errors   GraphError if another trainer defers its updates, too, or it is in a file, and all its rows are read
+    /// cost     O(lookups); of the first one a pass over the net
+    virtual void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) = 0;
+    virtual bool contains(Variable const& table) const = 0;
+
+    /// Brings the rows up to date that batches name, but those of the tables in `others`.
+    virtual void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const = 0;
+    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
+    virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
+    /// Fits a table by keys, if it is one of these, to its rows now, of which some are new.
+    virtual void fit(Variable const& table, std::span<std::int64_t const> inserted) const = 0;
+    /// Brings all rows up to date.
+    virtual void flush(Cpu exec) const = 0;
+};
+
+/// Without tables.
+ROWAN_IF_CALLED std::unique_ptr<DeferredTables> new_deferred_tables();
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
+
+namespace rowan::inline v0::detail {
+
+/// A table of a net, and the data whose ids are looked up in it.
+struct TableLookups {
+    /// Data with ids, and the row that is read for those that are not in the table.
+    struct Lookup {
+        Variable const* ids;
+        std::optional<std::int64_t> unknown;
+        bool operator==(Lookup const&) const = default;
+    };
+    Variable* table;
+    std::vector<Lookup> lookups = {};
+
+    std::int64_t height() const { return table->spec().dims[0]; }
+
+    /// The ids of batches, and the rows for unknown ids. Those that the table does not have are left out if there is such
+    /// a row, or if `known`.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
+    ///          fed_value
+    /// cost     one read of the ids
+    ROWAN_IF_CALLED std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
+
+    /// The rows that batches name, ascending, with those for unknown ids.
+    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
+    /// cost     a sort of the ids
+    ROWAN_IF_CALLED std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
+};
+
+/// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
+/// way, too.
+/// cost     one pass over the net
+ROWAN_IF_CALLED std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
+
+/// The sharded tables that a net reads. Names its variables.
+/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
+///          step of a recurrent layer, elements of data
+/// cost     one pass over the net
+ROWAN_IF_CALLED std::vector<TableLookups> table_lookups(Variable& target);
+
+/// Checks that a value of a sharded table has the rows of this process.
+/// errors   ShapeError if not
+/// cost     one read of the row numbers
+ROWAN_IF_CALLED void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
+
+/// Calls f(the tensor of ids) of a value on the host.
+template <class F>
+void visit_ids(Value const& v, F const& f) {
+    if (v.is<LoDTensor<std::int32_t>>()) {
+        f(v.get<LoDTensor<std::int32_t>>().value());
+    } else {
+        f(v.get<LoDTensor<std::int64_t>>().value());
+    }
+}
+
+/// Finds the table of which a name is that of the table or of one of its states.
+class TableNames {
+public:
+    void add(Variable* table) { tables_.emplace(table->name(), table); }
+    /// The table, or nullptr if it is another name; of several, the one with the longest name.
+    /// cost     O(length of the name)
+    Variable* find(std::string_view name) const {
+        auto found = tables_.find(name);
+        for (auto at = name.rfind('@'); found == tables_.end() && at != std::string_view::npos; at = name.rfind('@')) {
+            name = name.substr(0, at);
+            found = tables_.find(name);
+        }
+        return found == tables_.end() ? nullptr : found->second;
+    }
+
+private:
+    std::unordered_map<std::string_view, Variable*> tables_;  // by names, which the tables keep
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string>
+#include <tuple>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
+                                                                  bool known) const {
+    std::vector<std::int64_t> all;
+    auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
+    auto const add = [&](Lookup const& lookup, Ids<> const& list) {
+        bool const some = known || lookup.unknown;
+        if (!some) check_ids(exec, lookup.ids->name().c_str(), list, height());
+        list.visit([&](auto numbers) {
+            if (some) {
+                std::ranges::copy_if(numbers, std::back_inserter(all), in_table);
+            } else {
+                all.insert(all.end(), numbers.begin(), numbers.end());
+            }
+        });
+    };
+    for (Lookup const& lookup : lookups) {
+        if (!lookup.unknown) continue;
+        if (!known && !in_table(*lookup.unknown)) throw IndexError("unknown", *lookup.unknown, height());
+        if (in_table(*lookup.unknown)) all.push_back(*lookup.unknown);
+    }
+    for (Feeds const& feeds : batches) {
+        for (Lookup const& lookup : lookups) {
+            visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
+        }
+    }
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
+    RowPlan<> const plan(exec, ids(exec, batches), height());
+    return {plan.rows().begin(), plan.rows().end()};
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value const& value,
+                                                  std::vector<std::int64_t> const& own) {
+    auto const rows = value.row_numbers();
+    if (rows != own)
+        throw ShapeError({table.name(), ".rows()"}, {rows.size(), " rows"},
+                         {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
+}
+
+/// The row that a lookup reads for ids that are not in the table, if it has one.
+inline std::optional<std::int64_t> unknown_of(Operator const& op) {
+    if (op.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(op.attributes).unknown;
+    if (op.kernel->is<embedding_bag_op>() || op.kernel->is<weighted_embedding_bag_op>())
+        return attributes_for<embedding_bag_op>(op.attributes).unknown;
+    return {};
+}
+
+/// Adds lookups to tables, each once.
+class AddedLookups {
+public:
+    void add(TableLookups& to, TableLookups::Lookup const& lookup) {
+        if (added_.emplace(to.table, lookup.ids, lookup.unknown).second) to.lookups.push_back(lookup);
+    }
+
+private:
+    std::set<std::tuple<Variable const*, Variable const*, std::optional<std::int64_t>>> added_;
+};
+
+/// Calls f for all that the operators read, also in the steps of recurrent layers.
+inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
+    for (Operator const* const op : order)
+        each_read(
+            *op, [](Variable* v) { return v; }, f);
+}
+
+inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(
+    Variable& target) {
+    std::unordered_map<Variable const*, std::optional<TableLookups>> all;
+    AddedLookups added;
+    each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        Variable* const table = op.inputs[slot];
+        auto& of_table = all.try_emplace(table, TableLookups{table}).first->second;
+        bool known = false;
+        for (SlotLookup const& of : op.kernel->lookups) {
+            if (of.table != slot) continue;
+            Variable const* const ids = outside(op.inputs[of.ids]);
+            known = is_data(ids);
+            if (!known) break;
+            if (of_table) added.add(*of_table, {ids, unknown_of(op)});
+        }
+        if (!known) of_table.reset();
+    });
+    return all;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<TableLookups> table_lookups(Variable& target) {
+    auto const order = trace(std::array{&target});
+    name_variables(order);
+    std::vector<TableLookups> all;
+    std::unordered_map<Variable const*, std::size_t> places;
+    AddedLookups added;
+    each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        Variable* const table = op.inputs[slot];
+        if (!table->sharded()) return;
+        auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
+        if (!op.kernel->is<lookup_table_op>() && !op.kernel->is<embedding_bag_op>() &&
+            !op.kernel->is<weighted_embedding_bag_op>())
+            throw GraphError(
+                what()
+                    .append(" is read by ")
+                    .append(op.kernel->name)
+                    .append(": nets read it outside of branches, by layer::embedding or layer::embedding_bag"));
+        Variable const* const ids = outside(op.inputs[1]);
+        if (!is_data(ids))
+            throw GraphError(what()
+                                 .append(" is looked up with ids that are computed, ")
+                                 .append(describe(*op.inputs[1]))
+                                 .append(": they must be layer::data, or the elements of it that a step reads, as the "
+                                         "rows are fetched before the net runs"));
+        auto const [place, is_new] = places.try_emplace(table, all.size());
+        if (is_new) all.push_back({table});
+        added.add(all[place->second], {ids, unknown_of(op)});
+    });
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+template <class = void>
+class TablesOfTrainer final : public DeferredTables {
+public:
+    ~TablesOfTrainer() override {
+        for (Table const& t : tables_) {
+            t.variable->catch_up = nullptr;
+            try {
+                t.steps->flush(Cpu{});
+            } catch (...) {  // the rows stay behind
+            }
+        }
+    }
+
+    void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
+        if (table.catch_up) throw GraphError({"another trainer defers the updates of ", table.name(), ", too"});
+        Table added{&table, std::move(steps), {}};
+        if (role_of(table).kind != nullptr && role_of(table).kind->by_keys) {
+            added.lookups = TableLookups{&table};  // what binds the keys brings their rows up to date
+        } else if (cost != nullptr) {
+            if (!lookups_) lookups_.emplace(all_lookups(*cost));
+            added.lookups = std::move((*lookups_)[&table]);
+        }
+        if (!added.lookups && role_of(table).kind != nullptr)
+            throw GraphError({table.name(),
+                              " is in a file, and its optimizer deferred: nets read it by lookups of "
+                              "layer::data, so that not all rows are brought up to date in each step"});
+        if (!added.lookups) added.steps->flush_each_step();
+        places_.emplace(&table, tables_.size());
+        tables_.push_back(added);
+        table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
+    }
+    bool contains(Variable const& table) const override { return places_.contains(&table); }
+
+    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const override {
+        for (Table const& t : tables_) {
+            if (t.lookups && std::ranges::find(others, t.variable) == others.end())
+                t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
+        }
+    }
+    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const override {
+        if (auto const at = places_.find(&table); at != places_.end())
+            tables_[at->second].steps->catch_up(exec, positions, true);
+    }
+    void fit(Variable const& table, std::span<std::int64_t const> inserted) const override {
+        if (auto const at = places_.find(&table); at != places_.end()) tables_[at->second].steps->fit(inserted);
+    }
+    void flush(Cpu exec) const override {
+        for (Table const& t : tables_) t.steps->flush(exec);
+    }
+
+private:
+    struct Table {
+        Variable* variable;
+        std::shared_ptr<MissedSteps> steps;
+        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
+    };
+
+    std::vector<Table> tables_;
+    std::unordered_map<Variable const*, std::size_t> places_;                                  // in tables_
+    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
+};
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<DeferredTables> new_deferred_tables() {
+    return std::make_unique<TablesOfTrainer<>>();
 }
 
 }  // namespace rowan::inline v0::detail
@@ -19600,6 +22439,79 @@ ROWAN_IF_CALLED void add_variables(NamedValues& to, std::span<Variable* const> v
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/graph/detail/shard_rows.hpp: the rows that ranks have of a sharded table of a net.
+
+namespace rowan::inline v0::detail {
+
+/// How the rows of a sharded table are dealt.
+inline Partition shards_of(Variable const& table, int ranks) { return table.placement.on(table.spec().dims[0], ranks); }
+
+/// "{.block = 64, .first = 0}", for messages.
+ROWAN_IF_CALLED std::string placement_text(Placement const& placement);
+
+/// The rows of a rank, ascending.
+ROWAN_IF_CALLED std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank);
+
+/// A SelectedRows like another, with other rows: row i has the bytes at from(i).
+ROWAN_IF_CALLED Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                 std::function<std::byte const*(std::size_t)> const& from);
+
+/// The rows of a SelectedRows that a rank has, in their order: an alias if these are all.
+ROWAN_IF_CALLED Value own_rows(Value const& all, Partition const& partition, int rank);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/shard_rows_inl.hpp: definitions of rowan/graph/detail/shard_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::string placement_text(Placement const& placement) {
+    return std::string("{.block = ")
+        .append(std::to_string(placement.block))
+        .append(", .first = ")
+        .append(std::to_string(placement.first))
+        .append("}");
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::int64_t> rows_of_rank(Partition const& partition, int rank) {
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(partition.rows_of(rank)));
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = partition.global(rank, static_cast<std::int64_t>(i));
+    return rows;
+}
+
+ROWAN_CALLED_FUNCTION Value with_bytes(Cpu exec, Value const& like, std::span<std::int64_t const> rows,
+                                       std::function<std::byte const*(std::size_t)> const& from) {
+    Value made = like.with_rows(rows);
+    made.row_values().write([&](std::span<std::byte> to) {
+        if (to.empty()) return;
+        std::size_t const bytes = to.size() / rows.size();
+        copy_rows(exec, rows.size(), bytes, std::cref(from), ConsecutiveRows<std::byte>{to.data(), bytes});
+    });
+    return made;
+}
+
+ROWAN_CALLED_FUNCTION Value own_rows(Value const& all, Partition const& partition, int rank) {
+    auto const rows = all.row_numbers();
+    std::vector<std::int64_t> kept, at;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (partition.owner(rows[i]) != rank) continue;
+        kept.push_back(rows[i]);
+        at.push_back(static_cast<std::int64_t>(i));
+    }
+    if (at.size() == rows.size()) return all.share();
+    auto const e = all.row_values().elements();
+    std::size_t const bytes = rows.empty() ? 0 : e.bytes.size() / rows.size();
+    return with_bytes(Cpu{1}, all, kept, PlacesOfRows<std::byte const>{e.bytes.data(), at.data(), bytes});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/train/detail/ranks_inl.hpp: the functions of ranks.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -19681,6 +22593,360 @@ ROWAN_CALLED_FUNCTION void add_variables(NamedValues& to, std::span<Variable* co
         to.add(std::string("a hash of the ").append(what).append(" of ").append(v->name()),
                hash_of(value.elements().bytes));
     }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/trained_tables.hpp: TrainedTables, the tables of a trainer that are by keys or in files.
+
+namespace rowan::inline v0::detail {
+
+/// What a table is made with, but for its seed and states.
+ROWAN_IF_CALLED TableSpec table_spec(Variable const& table);
+
+/// What reads the table of a parameter in these.
+/// errors   GraphError if they lack a part; those of the kind
+ROWAN_IF_CALLED std::unique_ptr<AnyTableReader> table_reader(Variable const& table, Parameters const& parameters);
+
+/// The tables by keys and in files that a predictor reads. Any number of threads may call const functions.
+class TableInputs {
+public:
+    TableInputs() = default;
+    TableInputs(TableInputs const&) = delete;
+    TableInputs& operator=(TableInputs const&) = delete;
+    virtual ~TableInputs() = default;
+
+    /// Adds places, which are input number `input` of the net.
+    /// errors   GraphError if parameters lack a part of a table; those of the kinds
+    virtual void add(std::size_t input, Variable const& places, Parameters const& parameters) = 0;
+    /// All rows of a table in a file.
+    virtual Value rows(Variable const& table, Parameters const& parameters) = 0;
+    /// Sets the inputs to the rows of a batch's keys.
+    virtual void find(Cpu exec, Feeds const& feeds, std::span<Value> values) const = 0;
+    /// Whether data of this name are keys of one of them.
+    virtual bool reads(std::string_view data) const = 0;
+};
+
+/// The tables of a trainer that are by keys or in files. A step binds them: it finds the rows of keys, of which new ones are
+/// provisional until it ends. Values of parameters and states are aliases, which a table that grows replaces.
+class TrainedTables {
+public:
+    TrainedTables() = default;
+    TrainedTables(TrainedTables const&) = delete;
+    TrainedTables& operator=(TrainedTables const&) = delete;
+    virtual ~TrainedTables() = default;
+
+    /// Whether a parameter or state is a table's.
+    static bool has(Variable const& v) noexcept { return role_of(v).kind != nullptr || role_of(v).state_of != nullptr; }
+    /// Whether it is in a file.
+    static bool is_in_file(Variable const& v) noexcept {
+        Variable const* const table = role_of(v).state_of != nullptr ? role_of(v).state_of : &v;
+        return role_of(*table).kind != nullptr && role_of(*table).kind->in_file;
+    }
+
+    /// Finds the tables among parameters, and what reads them in a net of these operators and inputs.
+    /// errors   GraphError if something else than a lookup of keys reads a table by keys, two are in one file, or the data
+    ///          with the time of its steps is not declared
+    virtual void find(std::span<Variable* const> parameters, std::span<Operator* const> order,
+                      std::span<Variable* const> inputs) = 0;
+    /// Makes the tables, with the states among `all`, or takes those of `resume`, or first values of `initial`.
+    /// errors   GraphError if parts are missing, or another trainer has one of the tables; those of the kinds
+    virtual void make(std::span<Variable* const> all, std::span<std::uint64_t const> seeds, Parameters const* resume,
+                      Feeds const& initial) = 0;
+
+    /// Calls begin(), and tells all ranks the keys of the parts that this one runs, so that each rank gives all of them the
+    /// same rows. All ranks call it before `bind`, if there are tables by keys.
+    /// errors   those of begin and of fed_value, on all ranks; Error if ranks have other keys for the only part
+    virtual void meet(Ranks const& ranks, std::span<Feeds const> batches, PartRange parts, std::int64_t trainer,
+                      std::function<void()> const& begin) = 0;
+    virtual bool by_keys() const = 0;
+    /// Adds what ranks must have the same: options of kinds, keys, and the rows of keys.
+    virtual void tell_ranks(NamedValues& to) const = 0;
+
+    /// Finds the rows of the keys in batches, for the step of this number. Rows that have missed steps make up for these.
+    /// errors   those of the kinds, of fed_value and of DeferredTables; nothing has changed
+    virtual void bind(Cpu exec, std::span<Feeds const> batches, std::int64_t step, DeferredTables const* deferred) = 0;
+    /// Sets the values of places to the rows of a part's keys.
+    virtual void place(Cpu exec, std::size_t part) = 0;
+    /// Does what may fail before tables change by these gradients.
+    virtual void write(Cpu exec, std::span<ParameterGradient const> gradients) const = 0;
+    /// Keeps new keys.
+    virtual void keep() const = 0;
+    /// Tells what keys have lost their rows.
+    virtual void report() const = 0;
+    /// Ends a step: what was not kept is given up.
+    virtual void end(DeferredTables const* deferred) noexcept = 0;
+
+    /// Sets the values of tables and states, which move as tables grow.
+    virtual void show(DeferredTables const* deferred) const = 0;
+    /// Adds what parameters have besides the values of variables, and refers to tables in files, which are saved if
+    /// `lasting`.
+    virtual void save(Parameters& to, bool lasting) const = 0;
+
+    /// What a predictor needs.
+    virtual std::shared_ptr<TableInputs> new_inputs() const = 0;
+};
+
+/// Without tables. Kinds of tables give it to trainers and predictors, so that programs without them do not compile it.
+ROWAN_IF_CALLED std::shared_ptr<TrainedTables> new_trained_tables();
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/predictor_inl.hpp: definitions of rowan/train/predictor.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Memory pools, each for one call at a time.
+class IdlePools {
+public:
+    struct Return {
+        IdlePools* to;
+        void operator()(MemoryPool* pool) const noexcept {
+            std::unique_ptr<MemoryPool> idle(pool);
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            to->idle_.push_back(std::move(idle));
+        }
+    };
+    using Lent = std::unique_ptr<MemoryPool, Return>;
+
+    ROWAN_IF_CALLED Lent lend() {
+        {
+            std::lock_guard const lock(process_mutex<IdlePools>());
+            if (!idle_.empty()) {
+                Lent pool(idle_.back().release(), Return{this});
+                idle_.pop_back();
+                return pool;
+            }
+            idle_.reserve(made_ + 1);  // so that Return does not allocate
+            ++made_;
+        }
+        return Lent(new MemoryPool, Return{this});
+    }
+
+private:
+    std::vector<std::unique_ptr<MemoryPool>> idle_;
+    std::size_t made_ = 0;
+};
+
+/// A net with given parameters, made ready once: a Predictor of any number of outputs of any types.
+class NetPredictor {
+public:
+    ROWAN_IF_CALLED NetPredictor(std::span<Variable* const> outputs, Parameters const& parameters,
+                                 PredictorOptions const& options, DeviceExec const& exec)
+        : net_(outputs), options_(options), pools_(std::make_unique<IdlePools>()) {
+        for (Variable const* v : outputs) {
+            if (v->writers().empty()) throw GraphError({v->name(), " is written by no operator"});
+            out_.push_back(net_.number(*v));
+        }
+        std::unordered_set<std::size_t> later;
+        again_.resize(out_.size());
+        for (std::size_t i = out_.size(); i-- > 0;) again_[i] = !later.insert(out_[i]).second;
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::places) {
+                tables_of(*role_of(v).tables[0]).add(i, v, parameters);
+                continue;
+            }
+            if (v.role() == Role::parameter) {
+                bool const from_file = TrainedTables::is_in_file(v) && !parameters.contains(v.name());
+                Value const value = from_file ? tables_of(v).rows(v, parameters) : parameters.find(v.name()).share();
+                check_fits(v, value);
+                given_[i] = value.share();
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                exec.set(given_[i], {});
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
+
+    /// Sets one result for each output.
+    ROWAN_IF_CALLED void run(Feeds const& feeds, std::span<Value> results, DeviceExec const& exec) const {
+        IdlePools::Lent pool;
+        std::optional<MemoryPool::Guard> guard;  // ends before the pool is returned
+        if (current_pool() == nullptr) guard.emplace(*(pool = pools_->lend()));
+        Buffer<Value> values(places_.size());
+        Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        std::size_t const read = feed(net_.inputs(), feeds, values, exec);
+        if (tables_ != nullptr) tables_->find(exec.host(), feeds, values);
+        if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
+        in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        for (std::size_t i = 0; i < out_.size(); ++i) {
+            results[i] = again_[i] ? values[out_[i]].share() : std::move(values[out_[i]]);
+        }
+    }
+
+private:
+    ROWAN_IF_CALLED void check_read(Feeds const& feeds) const {
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : net_.inputs())
+                read = read || (v->role() == Role::data && v->name() == named.first);
+            read = read || (tables_ != nullptr && tables_->reads(named.first));
+            if (!read)
+                throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
+        }
+    }
+
+    ROWAN_IF_CALLED TableInputs& tables_of(Variable const& table) {
+        if (tables_ == nullptr) tables_ = role_of(table).kind->tables()->new_inputs();
+        return *tables_;
+    }
+
+    NetOrder net_;
+    PredictorOptions options_;
+    std::shared_ptr<TableInputs> tables_;  // by keys and in files, or null
+    std::vector<std::size_t> out_;         // the numbers of the outputs
+    std::vector<bool> again_;              // for each, whether it is asked for once more
+    Buffer<Value> given_;                  // by number: parameters and constants
+    Buffer<Value*> places_;                // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<IdlePools> pools_;
+};
+
+ROWAN_CALLED_FUNCTION void destroy(NetPredictor* predictor) noexcept { delete predictor; }
+
+ROWAN_CALLED_FUNCTION Owner<NetPredictor> make_predictor(std::span<Variable* const> outputs,
+                                                         Parameters const& parameters, PredictorOptions const& options,
+                                                         DeviceExec const& exec) {
+    return Owner<NetPredictor>(new NetPredictor(outputs, parameters, options, exec));
+}
+
+ROWAN_CALLED_FUNCTION void predict(NetPredictor const& net, Feeds const& feeds, std::span<Value> results,
+                                   DeviceExec const& exec) {
+    net.run(feeds, results, exec);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/infer.hpp: infer, the value of a layer for a batch.
+
+namespace rowan::inline v0 {
+
+/// Returns the value of a layer for a batch and trained parameters.
+///     auto y = infer(predict, {{"x", batch}}, parameters);
+/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
+/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call. The
+/// result may be an alias of a value of the batch or of a parameter that it equals, as with layer::reshape or a branch
+/// that returns a parameter: copy it before you write to it.
+/// shapes   that of predict, with the dims of the batch
+/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
+///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
+///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
+///          Net::run
+///          as Predictor
+/// cost     that of the operators that predict depends on, plus tracing the net, and, of tables by keys, one copy of the keys
+template <class T, class Device>
+LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
+                           Device exec = {}) {
+    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
+    for (auto const& feed : feeds) detail::check_declared(predict->scope(), feed.first);
+    return predictor(feeds, exec);
+}
+
+ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
+ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/infer.hpp: infer on several ranks, with parameters of which each has a part.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What a rank needs for its batch: the parameters, with those rows of sharded tables that the batch names.
+/// errors   on all ranks, as infer
+ROWAN_IF_CALLED Parameters fetched_parameters(ProcessGroup const& group, Cpu exec, Variable& predict,
+                                              Feeds const& feeds, Parameters const& parameters);
+
+}  // namespace detail
+
+/// rowan::infer on several ranks: each has a batch of its own, and of sharded tables the rows that train, or
+/// load_model, has given it. All ranks call it.
+///     auto y = infer(comm, predict, {{"x", batch}}, parameters);
+/// shapes   as infer
+/// errors   on all ranks: as infer; IndexError if an id of a sharded table is not in [0, height); ShapeError if a
+///          parameter does not have as many rows as this rank has; RemoteError on the other ranks; Error if ranks have
+///          nets with different tables
+/// cost     as infer, and of each sharded table a sort of the ids, 8 bytes for each distinct row of other ranks, and
+///          these rows back, those of all tables together; two agreements
+template <communicator C, class T>
+LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& feeds, Parameters const& parameters,
+                   Cpu exec = {}) {
+    detail::GroupOf<C> const group(comm);
+    auto const mine = detail::fetched_parameters(group, exec, *predict, feeds, parameters);
+    LoDTensor<T> out;
+    static_cast<void>(detail::agree(group, detail::Collective::infer_end,
+                                    [&](detail::Notice&) { out = infer(predict, feeds, mine, exec); }));
+    return out;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/node_route.hpp: NodeRoute, the way of rows between ranks of several nodes.
+
+namespace rowan::inline v0::detail {
+
+/// A row that ranks of a node ask another node for travels to the node once: the rank at a place in a node asks those at
+/// this place in the other nodes for all rows of them that its node wants, and gives them to the ranks of its node. All
+/// nodes have the same number of ranks, a power of two, so that the ranks of one are a node of the tree of sums.
+struct NodeRoute {
+    std::unique_ptr<NodeGroups> groups;
+    std::size_t nodes, places, node, place;  // the last two are this rank's
+
+    std::size_t rank(std::size_t node_, std::size_t place_) const { return node_ * places + place_; }
+    /// Where a rank is in an order in which those of a place are together.
+    std::size_t position(std::size_t rank) const { return rank % places * nodes + rank / places; }
+};
+
+/// The nodes of a group, or null if it has others. All ranks call it.
+ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/node_route_inl.hpp: the functions of node_route.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <bit>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+    auto groups = group.nodes();
+    if (groups == nullptr) return nullptr;
+    std::size_t const nodes = groups->count(), places = groups->places();
+    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
+        nodes * places != static_cast<std::size_t>(group.size()))
+        return nullptr;
+    auto const rank = static_cast<std::size_t>(group.rank());
+    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
 }
 
 }  // namespace rowan::inline v0::detail
@@ -21987,347 +25253,6 @@ ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec
 
 #endif
 
-// rowan/train/detail/table_lookups.hpp: TableLookups, the sharded tables of a net and the data that name their rows.
-
-#include <unordered_map>
-
-namespace rowan::inline v0::detail {
-
-/// A table of a net, and the data whose ids are looked up in it.
-struct TableLookups {
-    /// Data with ids, and the row that is read for those that are not in the table.
-    struct Lookup {
-        Variable const* ids;
-        std::optional<std::int64_t> unknown;
-        bool operator==(Lookup const&) const = default;
-    };
-    Variable* table;
-    std::vector<Lookup> lookups = {};
-
-    std::int64_t height() const { return table->spec().dims[0]; }
-
-    /// The ids of batches, and the rows for unknown ids. Those that the table does not have are left out if there is such
-    /// a row, or if `known`.
-    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height), unless `known`; as
-    ///          fed_value
-    /// cost     one read of the ids
-    ROWAN_IF_CALLED std::vector<std::int64_t> ids(Cpu exec, std::span<Feeds const> batches, bool known = false) const;
-
-    /// The rows that batches name, ascending, with those for unknown ids.
-    /// errors   IndexError if a row for unknown ids, or without one an id, is not in [0, height); as fed_value
-    /// cost     a sort of the ids
-    ROWAN_IF_CALLED std::vector<std::int64_t> rows(Cpu exec, std::span<Feeds const> batches) const;
-};
-
-/// For each variable that a net reads, the data whose ids are looked up in it, or nothing if the net reads it in another
-/// way, too.
-/// cost     one pass over the net
-ROWAN_IF_CALLED std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(Variable& target);
-
-/// The sharded tables that a net reads. Names its variables.
-/// errors   GraphError if one is read by an operator that is not a lookup, or by one whose ids are neither data nor, in a
-///          step of a recurrent layer, elements of data
-/// cost     one pass over the net
-ROWAN_IF_CALLED std::vector<TableLookups> table_lookups(Variable& target);
-
-/// Checks that a value of a sharded table has the rows of this process.
-/// errors   ShapeError if not
-/// cost     one read of the row numbers
-ROWAN_IF_CALLED void check_shard(Variable const& table, Value const& value, std::vector<std::int64_t> const& own);
-
-/// Calls f(the tensor of ids) of a value on the host.
-template <class F>
-void visit_ids(Value const& v, F const& f) {
-    if (v.is<LoDTensor<std::int32_t>>()) {
-        f(v.get<LoDTensor<std::int32_t>>().value());
-    } else {
-        f(v.get<LoDTensor<std::int64_t>>().value());
-    }
-}
-
-/// Finds the table of which a name is that of the table or of one of its states.
-class TableNames {
-public:
-    void add(Variable* table) { tables_.emplace(table->name(), table); }
-    /// The table, or nullptr if it is another name; of several, the one with the longest name.
-    /// cost     O(length of the name)
-    Variable* find(std::string_view name) const {
-        auto found = tables_.find(name);
-        for (auto at = name.rfind('@'); found == tables_.end() && at != std::string_view::npos; at = name.rfind('@')) {
-            name = name.substr(0, at);
-            found = tables_.find(name);
-        }
-        return found == tables_.end() ? nullptr : found->second;
-    }
-
-private:
-    std::unordered_map<std::string_view, Variable*> tables_;  // by names, which the tables keep
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/pooling.hpp: Pooling, how the rows of a sequence or of a bag of ids are reduced.
-
-namespace rowan::inline v0 {
-
-/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
-enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
-
-namespace detail {
-
-inline void check_pool(Pooling pool) {
-    if (pool < Pooling::sum || pool > Pooling::last)
-        throw ValueError("pool", static_cast<int>(pool), "one of sum, mean, sqrt, max, min, first, last");
-}
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/table/declared.hpp: lookups in tables: names, slots and options, without what computes.
-
-namespace rowan::inline v0 {
-
-/// The settings of embedding_bag.
-struct BagOptions {
-    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
-    Pooling pool = Pooling::sum;
-    /// Ids that are left out of their bags: they do not count, and their table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
-    /// the padding id, they are left out.
-    std::optional<std::int64_t> unknown = {};
-    ROWAN_OPTIONS(BagOptions, pool, padding_id, unknown)
-};
-
-/// The settings of embedding_bags.
-struct BagsOptions {
-    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt or max
-    ROWAN_OPTIONS(BagsOptions, pool)
-};
-
-/// The settings of hash_rows in nets.
-struct HashRowsOptions {
-    /// the height of the table; of several, the ids are the bags of all, as for embedding_bags
-    std::vector<std::int64_t> heights = {};
-    std::int64_t seed = 0;  ///< another one gives other collisions
-    ROWAN_OPTIONS(HashRowsOptions, heights, seed)
-};
-
-/// The settings of lookup_table.
-struct LookupOptions {
-    /// Rows for this id are zeros, and its table row gets no gradient.
-    std::optional<std::int64_t> padding_id = {};
-    /// Ids that the table does not have read this row, which gets their gradients; without it they are errors. If it is
-    /// the padding id, they are padding.
-    std::optional<std::int64_t> unknown = {};
-    ROWAN_OPTIONS(LookupOptions, padding_id, unknown)
-};
-
-struct embedding_bag_op;
-struct embedding_bags_op;
-struct weighted_embedding_bags_op;
-struct hash_rows_op;
-struct lookup_table_op;
-struct to_dense_op;
-struct weighted_embedding_bag_op;
-
-namespace detail {
-
-template <>
-struct declared<embedding_bag_op>
-    : builtin_op<embedding_bag_op, slots<slot::w, slot::ids>, slots<slot::out>, BagOptions> {
-    static constexpr std::string_view name = "embedding_bag";
-    static constexpr std::string_view brief =
-        "A row for each sequence of ids: the sum, mean, … of their rows of the table.";
-    static constexpr bool reads_stores = true;
-};
-
-template <>
-struct declared<embedding_bags_op>
-    : builtin_op<embedding_bags_op, slots<slot::w, slot::ids>, slots<slot::out>, BagsOptions> {
-    static constexpr std::string_view name = "embedding_bags";
-    static constexpr std::string_view brief =
-        "embedding_bag of several tables, side by side; first the bags of the first table, and -1 is no id.";
-};
-
-template <>
-struct declared<weighted_embedding_bags_op>
-    : builtin_op<weighted_embedding_bags_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagsOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bags";
-    static constexpr std::string_view brief = "embedding_bags with a weight for each id.";
-};
-
-template <>
-struct declared<hash_rows_op> : builtin_op<hash_rows_op, slots<slot::ids>, slots<slot::out>, HashRowsOptions> {
-    using result = std::int64_t;
-    static constexpr std::string_view name = "hash_rows";
-    static constexpr std::string_view brief = "The rows of keys in tables of these heights, by hashes.";
-    static constexpr Elements elements = Elements::integers;
-};
-
-template <>
-struct declared<lookup_table_op>
-    : builtin_op<lookup_table_op, slots<slot::w, slot::ids>, slots<slot::out>, LookupOptions> {
-    static constexpr std::string_view name = "lookup_table";
-    static constexpr std::string_view brief = "A row of the table for each id; its gradient is row-sparse.";
-    static constexpr bool reads_stores = true;
-};
-
-template <>
-struct declared<to_dense_op> : builtin_op<to_dense_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "to_dense", brief = "The dense tensor of a SelectedRows.";
-};
-
-template <>
-struct declared<weighted_embedding_bag_op>
-    : builtin_op<weighted_embedding_bag_op, slots<slot::w, slot::ids, slot::weight>, slots<slot::out>, BagOptions> {
-    static constexpr std::string_view name = "weighted_embedding_bag";
-    static constexpr std::string_view brief = "embedding_bag with a weight for each id.";
-    static constexpr bool reads_stores = true;
-};
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/train/detail/table_lookups_inl.hpp: definitions of rowan/train/detail/table_lookups.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <array>
-#include <iterator>
-#include <set>
-#include <string>
-#include <tuple>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::ids(Cpu exec, std::span<Feeds const> batches,
-                                                                  bool known) const {
-    std::vector<std::int64_t> all;
-    auto const in_table = [n = height()](std::int64_t id) { return id >= 0 && id < n; };
-    auto const add = [&](Lookup const& lookup, Ids<> const& list) {
-        bool const some = known || lookup.unknown;
-        if (!some) check_ids(exec, lookup.ids->name().c_str(), list, height());
-        list.visit([&](auto numbers) {
-            if (some) {
-                std::ranges::copy_if(numbers, std::back_inserter(all), in_table);
-            } else {
-                all.insert(all.end(), numbers.begin(), numbers.end());
-            }
-        });
-    };
-    for (Lookup const& lookup : lookups) {
-        if (!lookup.unknown) continue;
-        if (!known && !in_table(*lookup.unknown)) throw IndexError("unknown", *lookup.unknown, height());
-        if (in_table(*lookup.unknown)) all.push_back(*lookup.unknown);
-    }
-    for (Feeds const& feeds : batches) {
-        for (Lookup const& lookup : lookups) {
-            visit_ids(fed_value(*lookup.ids, feeds), [&](auto const& ids) { add(lookup, ids); });
-        }
-    }
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> TableLookups::rows(Cpu exec, std::span<Feeds const> batches) const {
-    RowPlan<> const plan(exec, ids(exec, batches), height());
-    return {plan.rows().begin(), plan.rows().end()};
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE void check_shard(Variable const& table, Value const& value,
-                                                  std::vector<std::int64_t> const& own) {
-    auto const rows = value.row_numbers();
-    if (rows != own)
-        throw ShapeError({table.name(), ".rows()"}, {rows.size(), " rows"},
-                         {"the ", own.size(), " of this rank, as load_parameters(comm, …) gives them"});
-}
-
-/// The row that a lookup reads for ids that are not in the table, if it has one.
-inline std::optional<std::int64_t> unknown_of(Operator const& op) {
-    if (op.kernel->is<lookup_table_op>()) return attributes_for<lookup_table_op>(op.attributes).unknown;
-    if (op.kernel->is<embedding_bag_op>() || op.kernel->is<weighted_embedding_bag_op>())
-        return attributes_for<embedding_bag_op>(op.attributes).unknown;
-    return {};
-}
-
-/// Adds lookups to tables, each once.
-class AddedLookups {
-public:
-    void add(TableLookups& to, TableLookups::Lookup const& lookup) {
-        if (added_.emplace(to.table, lookup.ids, lookup.unknown).second) to.lookups.push_back(lookup);
-    }
-
-private:
-    std::set<std::tuple<Variable const*, Variable const*, std::optional<std::int64_t>>> added_;
-};
-
-/// Calls f for all that the operators read, also in the steps of recurrent layers.
-inline void each_read_of(std::span<Operator* const> order, ReadVisitor const& f) {
-    for (Operator const* const op : order)
-        each_read(
-            *op, [](Variable* v) { return v; }, f);
-}
-
-inline bool is_data(Variable const* v) { return v != nullptr && v->role() == Role::data; }
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::unordered_map<Variable const*, std::optional<TableLookups>> all_lookups(
-    Variable& target) {
-    std::unordered_map<Variable const*, std::optional<TableLookups>> all;
-    AddedLookups added;
-    each_read_of(trace(std::array{&target}), [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
-        Variable* const table = op.inputs[slot];
-        auto& of_table = all.try_emplace(table, TableLookups{table}).first->second;
-        bool known = false;
-        for (SlotLookup const& of : op.kernel->lookups) {
-            if (of.table != slot) continue;
-            Variable const* const ids = outside(op.inputs[of.ids]);
-            known = is_data(ids);
-            if (!known) break;
-            if (of_table) added.add(*of_table, {ids, unknown_of(op)});
-        }
-        if (!known) of_table.reset();
-    });
-    return all;
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<TableLookups> table_lookups(Variable& target) {
-    auto const order = trace(std::array{&target});
-    name_variables(order);
-    std::vector<TableLookups> all;
-    std::unordered_map<Variable const*, std::size_t> places;
-    AddedLookups added;
-    each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
-        Variable* const table = op.inputs[slot];
-        if (!table->sharded()) return;
-        auto const what = [&] { return std::string("the sharded table ").append(table->name()); };
-        if (!op.kernel->is<lookup_table_op>() && !op.kernel->is<embedding_bag_op>() &&
-            !op.kernel->is<weighted_embedding_bag_op>())
-            throw GraphError(
-                what()
-                    .append(" is read by ")
-                    .append(op.kernel->name)
-                    .append(": nets read it outside of branches, by layer::embedding or layer::embedding_bag"));
-        Variable const* const ids = outside(op.inputs[1]);
-        if (!is_data(ids))
-            throw GraphError(what()
-                                 .append(" is looked up with ids that are computed, ")
-                                 .append(describe(*op.inputs[1]))
-                                 .append(": they must be layer::data, or the elements of it that a step reads, as the "
-                                         "rows are fetched before the net runs"));
-        auto const [place, is_new] = places.try_emplace(table, all.size());
-        if (is_new) all.push_back({table});
-        added.add(all[place->second], {ids, unknown_of(op)});
-    });
-    return all;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/distributed/infer_inl.hpp: definitions of rowan/distributed/infer.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -23470,7 +26395,23 @@ private:
 
 namespace detail {
 
+/// Keys that leave an index.
+struct KeyEviction {
+    std::vector<std::int64_t> rows{}, seen{};  // of keys with rows, ascending; of those without, by number
+};
+
 struct KeyIndexAccess {
+    /// The keys that were not used in step `since` or later and, if more than `most` remain, as many of these: those used
+    /// longest ago, of these the smallest. None has a row in `kept`. The index may have an open insertion.
+    /// requires   it records uses
+    /// errors   std::bad_alloc
+    template <class Key>
+    static KeyEviction unused(KeyIndex<Key> const& index, std::int64_t since, std::int64_t most,
+                              Tensor<std::int64_t> const& kept);
+    /// Removes them.
+    template <class Key>
+    static void evict(KeyIndex<Key>& index, KeyEviction const& leaving) noexcept;
+
     /// The key of a row, which a key has.
     template <class Key>
     static Key const& key(KeyIndex<Key> const& index, std::int64_t row);
@@ -23970,7 +26911,7 @@ public:
     std::vector<std::int64_t> unused(std::int64_t since) {
         auto rows = map_.rows();
         std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
-        map_.reserve_free(rows.size());
+        map_.reserve_free(leaving_ + rows.size());
         return rows;
     }
     /// Removes them.
@@ -24448,6 +27389,41 @@ KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row
     return index.rows_->uses[static_cast<std::size_t>(row)];
 }
 
+template <class Key>
+KeyEviction KeyIndexAccess::unused(KeyIndex<Key> const& index, std::int64_t since, std::int64_t most,
+                                   Tensor<std::int64_t> const& kept) {
+    auto& all = *index.rows_;
+    auto const used = [&](std::int64_t row) { return all.uses[static_cast<std::size_t>(row)].step; };
+    std::vector<std::int64_t> now(kept.begin(), kept.end());
+    std::ranges::sort(now);
+    auto rows = all.map.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return std::ranges::binary_search(now, row); });
+    auto const staying = std::ranges::partition(rows, [&](std::int64_t row) { return used(row) < since; });
+    auto const leaving = rows.size() - staying.size();
+    auto const remaining = static_cast<std::int64_t>(all.map.size() - leaving);
+    auto more = static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(remaining - most, 0, std::ssize(staying)));
+    auto const before = [&](std::int64_t a, std::int64_t b) {
+        return used(a) != used(b) ? used(a) < used(b) : all.map.key(a) < all.map.key(b);
+    };
+    if (more != 0) std::ranges::nth_element(staying, staying.begin() + more - 1, before);
+    rows.resize(leaving + static_cast<std::size_t>(more));
+    std::ranges::sort(rows);
+    all.map.reserve_free(rows.size());
+    return {std::move(rows), all.seen.unused(since)};
+}
+
+template <class Key>
+void KeyIndexAccess::evict(KeyIndex<Key>& index, KeyEviction const& leaving) noexcept {
+    index.rows_->map.erase(leaving.rows);
+    index.rows_->seen.remove(leaving.seen);
+}
+
+ROWAN_TEMPLATE(KeyEviction KeyIndexAccess::unused(KeyIndex<std::int64_t> const&, std::int64_t, std::int64_t,
+                                                  Tensor<std::int64_t> const&))
+ROWAN_TEMPLATE(KeyEviction KeyIndexAccess::unused(KeyIndex<std::string> const&, std::int64_t, std::int64_t,
+                                                  Tensor<std::int64_t> const&))
+ROWAN_TEMPLATE(void KeyIndexAccess::evict(KeyIndex<std::int64_t>&, KeyEviction const&) noexcept)
+ROWAN_TEMPLATE(void KeyIndexAccess::evict(KeyIndex<std::string>&, KeyEviction const&) noexcept)
 ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))
@@ -26624,6 +29600,9 @@ struct KeyedTableOptions {
     KeyIndexOptions keys{};  ///< which keys get rows
 };
 
+/// Number k of the first row of a key, from bits of the key and the seed.
+using FirstValue = std::function<double(std::uint64_t bits, std::size_t k)>;
+
 /// A table with a row for each key, and the states of its optimizer, which get new rows together.
 ///
 ///     KeyedTable<float> table({.width = 64});
@@ -26645,11 +29624,13 @@ public:
     using names = Keys<Key>;  ///< of rows, see row_table
 
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
+    /// With `first`, first values are its results, rounded to T, instead of uniform ones.
     /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
     ///          range; those of GrowingTensor
     /// cost     O(1)
-    explicit KeyedTable(KeyedTableOptions const& options)
-        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
+    explicit KeyedTable(KeyedTableOptions const& options, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), value_({options.width}, most_rows(options.keys)),
+          index_(options.keys) {
         limit(value_.most_rows());
         if (options.keys.default_row) add_default_row();
     }
@@ -26894,12 +29875,17 @@ private:
     void draw(detail::KeyView<Key> key, T* to) const {
         std::uint64_t const bits = hash_key(key, options_.seed);
         for (std::size_t k = 0; k < options_.width; ++k) {
-            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+            double const x = first_ ? first_(bits, k) : uniform(bits, k);
             to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
         }
     }
 
+    double uniform(std::uint64_t bits, std::size_t k) const {
+        return options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+    }
+
     KeyedTableOptions options_;
+    FirstValue first_;
     std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
     GrowingTensor<T> value_;
     std::vector<std::unique_ptr<State>> states_;
@@ -26962,6 +29948,11 @@ struct KeyedTableAccess {
     template <class T, class Key>
     static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
         table.reserve(height);
+    }
+    /// Removes keys.
+    template <class T, class Key>
+    static void evict(KeyedTable<T, Key>& table, KeyEviction const& leaving) noexcept {
+        KeyIndexAccess::evict(table.index_, leaving);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
     /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.
@@ -28215,6 +31206,10 @@ namespace layer {
 /// has the bits of an optimizer that is not lazy: it makes up for the steps that a row has missed when the row is read. An
 /// average has no such form, as it follows all values that a row has had, in each step.
 ///
+/// Of a table by keys (layer::Keyed), each rank has all rows. A step begins with one more agreement, and of several parts
+/// with the exchange of their keys: all ranks give the keys of all parts the same rows. Ranks compare the kinds of such
+/// tables before the first step, with their keys and rows.
+///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or
 /// else its learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric
@@ -28321,2208 +31316,6 @@ struct EarlyStop {
 }  // namespace layer
 
 }  // namespace rowan::inline v0
-
-// rowan/op/elementwise/declared.hpp: the operators on single elements: names, slots and options, without what computes.
-
-namespace rowan::inline v0 {
-
-/// How two shapes are aligned.
-struct BroadcastOptions {
-    std::int64_t axis = -1;  ///< the dim of x that is the first one of y, as in Paddle; -1: aligned at the last dims
-    ROWAN_OPTIONS(BroadcastOptions, axis)
-};
-
-/// The settings of clip.
-struct ClipOptions {
-    double min = -1;  ///< lower bound; -infinity: none
-    double max = 1;   ///< upper bound; infinity: none
-    ROWAN_OPTIONS(ClipOptions, min, max)
-};
-
-/// The settings of dropout in nets.
-struct DropoutOptions {
-    double probability = 0.5;  ///< of setting an element to 0
-    ROWAN_OPTIONS(DropoutOptions, probability)
-};
-
-/// The settings of full.
-struct ConstantOptions {
-    Dims dims = {};    ///< the shape of the result
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(ConstantOptions, dims, value)
-};
-
-/// The settings of full_like.
-struct FullLikeOptions {
-    double value = 0;  ///< the value of every element
-    ROWAN_OPTIONS(FullLikeOptions, value)
-};
-
-/// The settings of gelu.
-struct GeluOptions {
-    bool approximate = false;  ///< the formula with tanh instead of the normal distribution
-    ROWAN_OPTIONS(GeluOptions, approximate)
-};
-
-/// The settings of pow.
-struct PowOptions {
-    double exponent = 1;  ///< any finite number
-    ROWAN_OPTIONS(PowOptions, exponent)
-};
-
-/// The settings of relu6.
-struct Relu6Options {
-    double threshold = 6;  ///< the largest result
-    ROWAN_OPTIONS(Relu6Options, threshold)
-};
-
-/// The settings of leaky_relu.
-struct LeakyReluOptions {
-    double alpha = 0.01;  ///< slope where x < 0
-    ROWAN_OPTIONS(LeakyReluOptions, alpha)
-};
-
-/// The settings of thresholded_relu.
-struct ThresholdedReluOptions {
-    double threshold = 1;  ///< smaller or equal elements become 0
-    ROWAN_OPTIONS(ThresholdedReluOptions, threshold)
-};
-
-/// The settings of elu.
-struct EluOptions {
-    double alpha = 1;  ///< minus the limit for x to -infinity
-    ROWAN_OPTIONS(EluOptions, alpha)
-};
-
-/// The settings of scale.
-struct ScaleOptions {
-    double factor = 1;  ///< the factor
-    double bias = 0;    ///< added after the multiplication
-    ROWAN_OPTIONS(ScaleOptions, factor, bias)
-};
-
-/// The settings of hard_sigmoid.
-struct HardSigmoidOptions {
-    double slope = 0.2;   ///< slope between 0 and 1; PyTorch has 1/6
-    double offset = 0.5;  ///< result at 0
-    ROWAN_OPTIONS(HardSigmoidOptions, slope, offset)
-};
-
-/// The settings of swish.
-struct SwishOptions {
-    double beta = 1;  ///< factor of x in the logistic function
-    ROWAN_OPTIONS(SwishOptions, beta)
-};
-
-/// The settings of hard_swish.
-struct HardSwishOptions {
-    double threshold = 6;  ///< upper limit of x + offset
-    double scale = 6;      ///< divisor, not 0
-    double offset = 3;     ///< added to x
-    ROWAN_OPTIONS(HardSwishOptions, threshold, scale, offset)
-};
-
-/// The settings of softplus.
-struct SoftplusOptions {
-    double beta = 1;  ///< sharpness of the bend, above 0
-    ROWAN_OPTIONS(SoftplusOptions, beta)
-};
-
-/// The settings of stanh.
-struct StanhOptions {
-    double scale_a = 0.67;    ///< factor of x
-    double scale_b = 1.7159;  ///< factor of the result, not 0
-    ROWAN_OPTIONS(StanhOptions, scale_a, scale_b)
-};
-
-/// The settings of hardtanh.
-struct HardtanhOptions {
-    double min = 0;   ///< the smallest result
-    double max = 24;  ///< the largest result
-    ROWAN_OPTIONS(HardtanhOptions, min, max)
-};
-
-template <class To>
-struct cast_op;
-template <class T>
-struct full_op;
-struct abs_op;
-struct add_op;
-struct add_to_op;
-struct any_op;
-struct ceil_op;
-struct clip_op;
-struct cos_op;
-struct div_op;
-struct dropout_op;
-struct elu_op;
-struct equal_op;
-struct exp_op;
-struct floor_op;
-struct full_like_op;
-struct gelu_op;
-struct greater_equal_op;
-struct greater_op;
-struct hard_sigmoid_op;
-struct hard_swish_op;
-struct hardtanh_op;
-struct identity_op;
-struct isfinite_op;
-struct isinf_op;
-struct isnan_op;
-struct leaky_relu_op;
-struct less_equal_op;
-struct less_op;
-struct log_op;
-struct logical_and_op;
-struct logical_not_op;
-struct logical_or_op;
-struct maximum_op;
-struct minimum_op;
-struct mish_op;
-struct mul_op;
-struct negate_op;
-struct pow_op;
-struct relu6_op;
-struct relu_op;
-struct round_op;
-struct rsqrt_op;
-struct scale_op;
-struct sigmoid_op;
-struct sign_op;
-struct silu_op;
-struct sin_op;
-struct softplus_op;
-struct softsign_op;
-struct sqrt_op;
-struct square_op;
-struct stanh_op;
-struct sub_op;
-struct sum_op;
-struct swish_op;
-struct tanh_op;
-struct thresholded_relu_op;
-struct where_op;
-
-namespace detail {
-
-constexpr void check_dropout(double probability) {
-    if (!(probability >= 0 && probability <= 1)) throw ValueError("probability", probability, "in [0, 1]");
-}
-
-template <>
-struct declared<add_op> : builtin_op<add_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "add";
-    static constexpr std::string_view brief =
-        "x + y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<add_to_op> : builtin_op<add_to_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr Elements elements = Elements::numbers;
-    static constexpr std::string_view name = "add_to", brief = "add, of a memory of a recurrent layer and a value.";
-};
-
-template <>
-struct declared<sub_op> : builtin_op<sub_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "sub";
-    static constexpr std::string_view brief =
-        "x - y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<mul_op> : builtin_op<mul_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "mul";
-    static constexpr std::string_view brief =
-        "x · y of elements; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<div_op> : builtin_op<div_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "div";
-    static constexpr std::string_view brief =
-        "x / y; shapes are broadcast by NumPy's rules, or with the first dim of y at an axis of x.";
-};
-
-template <>
-struct declared<maximum_op> : builtin_op<maximum_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "maximum";
-    static constexpr std::string_view brief = "The greater elements; shapes are broadcast as by add.";
-};
-
-template <>
-struct declared<minimum_op> : builtin_op<minimum_op, slots<slot::x, slot::y>, slots<slot::out>, BroadcastOptions> {
-    static constexpr std::string_view name = "minimum";
-    static constexpr std::string_view brief = "The smaller elements; shapes are broadcast as by add.";
-};
-
-/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
-template <class To, class From>
-concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
-
-struct cast_family {
-    static constexpr std::string_view name = "cast_";
-};
-template <class To>
-struct declared<cast_op<To>> : builtin_op<cast_op<To>, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = joined_name<cast_family, dtype<To>>::value;
-    static constexpr std::string_view brief = "The elements converted to another type.";
-    using result = To;
-    static constexpr OpFamily family = OpFamily::cast;
-    static constexpr Elements elements = Elements::all;
-    static constexpr bool compiled = is_compiled_element<To>;
-};
-
-template <>
-struct declared<clip_op> : builtin_op<clip_op, slots<slot::x>, slots<slot::out>, ClipOptions> {
-    static constexpr std::string_view name = "clip", brief = "x limited to [min, max].";
-};
-
-template <>
-struct declared<any_op> : builtin_op<any_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "any", brief = "Whether any element is true.";
-    static constexpr Elements elements = Elements::bools;
-};
-
-template <>
-struct declared<dropout_op>
-    : builtin_op<dropout_op, slots<slot::x, slot::seed>, slots<slot::out, slot::saved>, DropoutOptions> {
-    static constexpr std::string_view name = "dropout";
-    static constexpr std::string_view brief =
-        "In train, every element is 0 with this probability, else x / (1 - probability); elsewhere x.";
-};
-
-struct full_family {
-    static constexpr std::string_view name = "full_";
-};
-template <class T>
-struct declared<full_op<T>> : builtin_op<full_op<T>, slots<>, slots<slot::out>, ConstantOptions> {
-    static constexpr std::string_view name = joined_name<full_family, dtype<T>>::value;
-    static constexpr std::string_view brief = "An array of these dims, filled with the value.";
-    using result = T;
-    static constexpr OpFamily family = OpFamily::full;
-    static constexpr bool compiled = is_compiled_element<T>;
-};
-
-template <>
-struct declared<full_like_op> : builtin_op<full_like_op, slots<slot::x>, slots<slot::out>, FullLikeOptions> {
-    static constexpr std::string_view name = "full_like", brief = "An array of the shape of x, filled with the value.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<identity_op> : builtin_op<identity_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "identity", brief = "x itself.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<scale_op> : builtin_op<scale_op, slots<slot::x>, slots<slot::out>, ScaleOptions> {
-    static constexpr std::string_view name = "scale", brief = "factor · x + bias.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<negate_op> : builtin_op<negate_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr std::string_view name = "negate", brief = "-x.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<sum_op> : builtin_op<sum_op, slots<slot::x>, slots<slot::out>> {
-    static constexpr bool takes_list = true;
-    static constexpr std::string_view name = "sum", brief = "The sum of tensors of one shape.";
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<where_op> : builtin_op<where_op, slots<slot::condition, slot::x, slot::y>, slots<slot::out>> {
-    static constexpr std::string_view name = "where";
-    static constexpr std::string_view brief =
-        "The elements of x where the condition is true, else those of y; shapes are broadcast by NumPy's rules. One of "
-        "them may be a number.";
-    static constexpr Elements elements = Elements::all;
-};
-
-/// The operators of two tensors, and of one, that return a tensor of bool.
-template <class Op>
-struct truth_of_two : builtin_op<Op, slots<slot::x, slot::y>, slots<slot::out>> {
-    using result = bool;
-    static constexpr Elements elements = Elements::numbers;
-};
-template <class Op>
-struct truth_of_one : builtin_op<Op, slots<slot::x>, slots<slot::out>> {
-    using result = bool;
-    static constexpr Elements elements = Elements::numbers;
-};
-
-template <>
-struct declared<less_op> : truth_of_two<less_op> {
-    static constexpr std::string_view name = "less", brief = "Whether x < y; shapes are broadcast as by add.";
-};
-
-template <>
-struct declared<less_equal_op> : truth_of_two<less_equal_op> {
-    static constexpr std::string_view name = "less_equal", brief = "Whether x <= y.";
-};
-
-template <>
-struct declared<greater_op> : truth_of_two<greater_op> {
-    static constexpr std::string_view name = "greater", brief = "Whether x > y.";
-};
-
-template <>
-struct declared<greater_equal_op> : truth_of_two<greater_equal_op> {
-    static constexpr std::string_view name = "greater_equal", brief = "Whether x >= y.";
-};
-
-template <>
-struct declared<equal_op> : truth_of_two<equal_op> {
-    static constexpr std::string_view name = "equal", brief = "Whether x == y.";
-    static constexpr Elements elements = Elements::all;
-};
-
-template <>
-struct declared<logical_and_op> : truth_of_two<logical_and_op> {
-    static constexpr std::string_view name = "logical_and", brief = "Whether x and y.";
-    static constexpr Elements elements = Elements::bools;
-};
-
-template <>
-struct declared<logical_or_op> : truth_of_two<logical_or_op> {
-    static constexpr std::string_view name = "logical_or", brief = "Whether x or y.";
-    static constexpr Elements elements = Elements::bools;
-};
-
-template <>
-struct declared<logical_not_op> : truth_of_one<logical_not_op> {
-    static constexpr std::string_view name = "logical_not", brief = "Whether not x.";
-    static constexpr Elements elements = Elements::bools;
-};
-
-template <>
-struct declared<isfinite_op> : truth_of_one<isfinite_op> {
-    static constexpr std::string_view name = "isfinite", brief = "Whether elements are neither infinite nor NaN.";
-};
-
-template <>
-struct declared<isnan_op> : truth_of_one<isnan_op> {
-    static constexpr std::string_view name = "isnan", brief = "Whether elements are NaN.";
-};
-
-template <>
-struct declared<isinf_op> : truth_of_one<isinf_op> {
-    static constexpr std::string_view name = "isinf", brief = "Whether elements are infinity or -infinity.";
-};
-
-// Formulas of one element.
-#define ROWAN_UNARY(f, of, options, text)                                                     \
-    template <>                                                                               \
-    struct declared<f##_op> : builtin_op<f##_op, slots<slot::x>, slots<slot::out>, options> { \
-        static constexpr std::string_view name = #f, brief = text;                            \
-        static constexpr Elements elements = Elements::of;                                    \
-    };
-ROWAN_UNARY(abs, numbers, no_attributes, "|x|.")
-ROWAN_UNARY(ceil, numbers, no_attributes, "The smallest integer not below x.")
-ROWAN_UNARY(cos, floats, no_attributes, "The cosine.")
-ROWAN_UNARY(elu, floats, EluOptions, "x where x > 0, else alpha · (exp(x) - 1).")
-ROWAN_UNARY(exp, floats, no_attributes, "exp(x).")
-ROWAN_UNARY(floor, numbers, no_attributes, "The greatest integer not above x.")
-ROWAN_UNARY(gelu, floats, GeluOptions, "x · Φ(x), or its approximation by tanh.")
-ROWAN_UNARY(hard_sigmoid, floats, HardSigmoidOptions, "slope · x + offset, limited to [0, 1].")
-ROWAN_UNARY(hard_swish, floats, HardSwishOptions, "x · min(max(x + offset, 0), threshold) / scale.")
-ROWAN_UNARY(hardtanh, floats, HardtanhOptions, "x limited to [min, max].")
-ROWAN_UNARY(leaky_relu, floats, LeakyReluOptions, "x where x > 0, else alpha · x.")
-ROWAN_UNARY(log, floats, no_attributes, "The natural logarithm.")
-ROWAN_UNARY(mish, floats, no_attributes, "x · tanh(log(1 + exp(x))).")
-ROWAN_UNARY(pow, floats, PowOptions, "x to the power of an exponent.")
-ROWAN_UNARY(relu, numbers, no_attributes, "x where x > 0, else 0.")
-ROWAN_UNARY(relu6, floats, Relu6Options, "x limited to [0, threshold].")
-ROWAN_UNARY(round, numbers, no_attributes, "The nearest integer, of two the even one.")
-ROWAN_UNARY(rsqrt, floats, no_attributes, "1 / √x.")
-ROWAN_UNARY(sigmoid, floats, no_attributes, "1 / (1 + exp(-x)).")
-ROWAN_UNARY(sign, numbers, no_attributes, "-1, 0 or 1, the sign of x.")
-ROWAN_UNARY(silu, floats, no_attributes, "x / (1 + exp(-x)).")
-ROWAN_UNARY(sin, floats, no_attributes, "The sine.")
-ROWAN_UNARY(softplus, floats, SoftplusOptions, "log(1 + exp(beta · x)) / beta.")
-ROWAN_UNARY(softsign, floats, no_attributes, "x / (1 + |x|).")
-ROWAN_UNARY(sqrt, floats, no_attributes, "The square root.")
-ROWAN_UNARY(square, numbers, no_attributes, "x · x.")
-ROWAN_UNARY(stanh, floats, StanhOptions, "scale_b · tanh(scale_a · x).")
-ROWAN_UNARY(swish, floats, SwishOptions, "x / (1 + exp(-beta · x)).")
-ROWAN_UNARY(tanh, floats, no_attributes, "The hyperbolic tangent.")
-ROWAN_UNARY(thresholded_relu, floats, ThresholdedReluOptions, "x where x > threshold, else 0.")
-#undef ROWAN_UNARY
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/gradient_kernels.hpp: GradientKernels, the operators by which gradients are filled and summed.
-
-namespace rowan::inline v0::detail {
-
-/// The operators by which gradients of one element type are filled, summed and made dense on a device.
-struct GradientKernels {
-    std::int32_t dtype;  ///< dtype<T>::wire
-    std::string_view name;
-    op_kernel const &fill, &sum, &to_dense;
-};
-template <class T, class Device>
-GradientKernels gradient_kernels() {
-    return {dtype<T>::wire, dtype<T>::name, kernel_of<full_like_op, Device, T>::value,
-            kernel_of<sum_op, Device, T>::value, kernel_of<to_dense_op, Device, T>::value};
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/run_of.hpp: run_of, how a declared function of tensors finds what computes it.
-
-namespace rowan::inline v0::detail {
-
-/// What computes the functions of an operator, as `run` of their arguments. The functions.hpp of a folder declares them,
-/// with their contracts; the header of the operator specializes this.
-template <class Op>
-struct function_of;
-
-/// Stands for an operator where the function is that of its gradient.
-template <class Op>
-struct backward_of;
-
-/// The operator that a function is of, or beside which it is.
-template <class Op>
-struct operator_named {
-    using type = Op;
-};
-template <class Op>
-struct operator_named<backward_of<Op>> {
-    using type = Op;
-};
-
-/// The element type of an argument; void of one that has none.
-template <class Argument>
-struct argument_element {
-    using type = void;
-};
-template <class T>
-struct argument_element<Tensor<T, Cpu>> {
-    using type = T;
-};
-template <class T>
-struct argument_element<LoDTensor<T, Cpu>> {
-    using type = T;
-};
-template <class T>
-struct argument_element<SelectedRows<T, Cpu>> {
-    using type = T;
-};
-template <class T>
-struct argument_element<RowStore<T>> {
-    using type = T;
-};
-template <class T>
-struct argument_element<std::type_identity<T>> {  // of the result
-    using type = std::conditional_t<is_compiled_element<T>, void, T>;
-};
-template <class V, class A>
-struct argument_element<std::vector<V, A>> : argument_element<V> {};
-template <class V, std::size_t n>
-struct argument_element<std::span<V const, n>> : argument_element<V> {};
-
-/// Whether a function on elements of E takes arguments with elements of T..., of which others are integers or masks.
-template <class E, class... T>
-inline constexpr bool are_elements_beside = ((std::is_void_v<T> || std::is_same_v<T, E> ||
-                                              std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::int32_t> ||
-                                              std::is_same_v<T, bool> ||
-                                              (std::is_same_v<T, std::uint8_t> && std::is_floating_point_v<E>)) &&
-                                             ...);
-
-/// Whether a declared operator has an input of its own elements.
-template <class Op>
-inline constexpr bool reads_elements = [] {
-    for (bool const elements : elements_in<Op>(typename declared<Op>::inputs{})) {
-        if (elements) return true;
-    }
-    return false;
-}();
-
-/// Whether an operator on elements of E has functions of arguments with elements of T...
-template <class Op, class E, class... T>
-inline constexpr bool has_function_of = [] {
-    if constexpr (!takes_elements<Op, E>) {
-        return false;
-    } else if constexpr (reads_elements<Op> && !(std::is_same_v<T, E> || ...)) {
-        return false;
-    } else {
-        return are_elements_beside<E, T...>;
-    }
-}();
-
-/// Whether the compiled library has the functions of an operator for arguments with elements of T...
-template <class Op, class... T>
-inline constexpr bool has_compiled_function = [] {
-    if constexpr (is_compiled<Op>) {
-        return has_function_of<Op, float, T...> || has_function_of<Op, double, T...> ||
-               has_function_of<Op, std::int64_t, T...> || has_function_of<Op, std::int32_t, T...> ||
-               has_function_of<Op, bool, T...>;
-    } else {
-        return false;
-    }
-}();
-
-// The compiled library's objects of operators and of gradients keep the functions that these call, for programs.
-#if defined(ROWAN_COMPILED) && (defined(ROWAN_COMPILING_OPERATORS) || defined(ROWAN_COMPILING_GRADIENTS))
-#define ROWAN_KEPT [[gnu::used, gnu::noinline]]
-#else
-#define ROWAN_KEPT
-#endif
-
-/// The function of an operator, or of its gradient, with these types of the result and of the arguments.
-template <class Op, class R, class D, class... In>
-struct RunOf {
-    static_assert(
-        requires { sizeof(function_of<Op>); },
-        "rowan: the compiled library does not have this function for these element types and this device. "
-        "For those of your own, #include <rowan/own_operator.hpp>");
-    ROWAN_KEPT static R run(D const& exec, In const&... in) { return function_of<Op>::run(exec, in...); }
-};
-#undef ROWAN_KEPT
-
-#if ROWAN_DECLARES_OPERATORS
-/// Whether the compiled library defines the function: in its objects of gradients, those of operators.
-template <class Op, class... In>
-inline constexpr bool is_elsewhere = [] {
-    using Of = typename operator_named<Op>::type;
-#ifdef ROWAN_COMPILING_GRADIENTS
-    if constexpr (!std::is_same_v<Of, Op>) return false;
-#endif
-    return has_compiled_function<Of, typename argument_element<In>::type...>;
-}();
-
-template <class Op, class R, class... In>
-requires is_elsewhere<Op, In...>
-struct RunOf<Op, R, Cpu, In...> {
-    static R run(Cpu const& exec, In const&... in);
-};
-#endif
-
-/// Runs the function of an operator, or of its gradient, that returns R.
-template <class Op, class R, class D, class... In>
-R run_of(D const& exec, In const&... in) {
-    return RunOf<Op, R, D, In...>::run(exec, in...);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/tensor_argument.hpp: constraints of functions whose names xtensor has too.
-//
-// xtensor's functions take any argument by forwarding reference. A tensor derives from xtensor's classes, so that
-// unqualified calls find these functions too, and they would fit better than `Tensor<T> const&` if the tensor is not
-// const. Ours of the same names take a constrained `X&&` as well: of two that fit equally, the constrained one is
-// chosen.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class X>
-inline constexpr bool is_tensor = false;
-template <class T, class Device>
-inline constexpr bool is_tensor<Tensor<T, Device>> = true;
-template <class T, class Device>
-inline constexpr bool is_tensor<std::vector<Tensor<T, Device>>> = true;
-template <class T, class Device>
-inline constexpr bool is_tensor<std::vector<SelectedRows<T, Device>>> = true;
-
-/// `X&&` is a tensor, or a list of tensors or gradients.
-template <class X>
-concept tensor_argument = is_tensor<std::remove_cvref_t<X>>;
-
-/// The same, but not `Tensor<T> const&`, for which there is another overload.
-template <class X>
-concept changeable_tensor = tensor_argument<X> && !std::is_same_v<X, std::remove_cvref_t<X> const&>;
-
-}  // namespace detail
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/formulas.hpp: functions that apply a formula to every element.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// The function of an operator that applies a formula to every element.
-template <class Op, class D, class T>
-Tensor<T, D> unary(D const& exec, Tensor<T, D> const& x, attributes_of<Op> const& options = {}) {
-    static_assert(floating_element<T> || takes_elements<Op, std::int64_t>,
-                  "rowan: this function needs x of a floating-point type: convert it");
-    return run_of<Op, Tensor<T, D>>(exec, x, options);
-}
-
-}  // namespace detail
-
-/// Declares the function f of elements, with and without an execution; with the type of its options, if it has some.
-#define ROWAN_ELEMENTWISE(f, ...)                                                                        \
-    template <class T, device D>                                                                         \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) { \
-        return detail::unary<f##_op>(exec, x __VA_OPT__(, options));                                     \
-    }                                                                                                    \
-    template <class T, class Device>                                                                     \
-    Tensor<T, Device> f(Tensor<T, Device> const& x __VA_OPT__(, __VA_ARGS__ const& options = {})) {      \
-        return detail::unary<f##_op>(x.device(), x __VA_OPT__(, options));                               \
-    }
-
-/// The same where xtensor has a function of that name, which a tensor would fit as well.
-#define ROWAN_ELEMENTWISE_OF_XTENSOR(f)                    \
-    template <class T, device D>                           \
-    Tensor<T, D> f(D const& exec, Tensor<T, D> const& x) { \
-        return detail::unary<f##_op>(exec, x);             \
-    }                                                      \
-    template <class X>                                     \
-    requires detail::tensor_argument<X>                    \
-    auto f(X&& x) { return detail::unary<f##_op>(x.device(), x); }
-
-/// max(x, 0) element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(relu)
-
-/// min(max(x, 0), threshold) element-wise; NaN propagates. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if threshold is not finite or negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(relu6, Relu6Options)
-
-/// x where x > 0, else alpha · x, element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(leaky_relu, LeakyReluOptions)
-
-/// x where x > threshold, else 0, element-wise; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(thresholded_relu, ThresholdedReluOptions)
-
-/// x where x > 0, else alpha · (exp(x) - 1), element-wise (Clevert et al. 2015).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(elu, EluOptions)
-
-/// exp(x) element-wise, computed in dtype<T>::sum, within 1.5 units in the last place for float and double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(exp)
-
-/// The natural logarithm element-wise, within 1 unit in the last place for float and double; -infinity for 0, NaN for
-/// negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(log)
-
-/// x to the power of the exponent, element-wise, within 2 units in the last place for float and double, with the zeros,
-/// infinities and NaN of C's pow; the same bits on all machines. The exponent is not rounded to the type of x. The
-/// gradient is out_grad · exponent · x^(exponent - 1), within 4 units.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the exponent is not finite
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> pow(D exec, Tensor<T, D> const& x, PowOptions options = {}) {
-    return detail::unary<pow_op>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto pow(Cpu exec, X&& x, PowOptions options = {}) { return detail::unary<pow_op>(exec, x, options); }
-template <class X>
-requires detail::tensor_argument<X>
-auto pow(X&& x, PowOptions options = {}) { return detail::unary<pow_op>(x.device(), x, options); }
-
-/// The square root element-wise, correctly rounded; NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sqrt)
-
-/// 1 / sqrt(x) element-wise; infinity for 0, NaN for negative numbers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(rsqrt)
-
-/// x² element-wise; integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(square)
-
-/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum, for float and double within 4 units in the last place.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE(sigmoid)
-
-/// slope · x + offset, limited to [0, 1], element-wise. The gradient at the two bends is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_sigmoid, HardSigmoidOptions)
-
-/// x / (1 + exp(-beta · x)) element-wise, within 4 + 2 |beta · x| units in the last place; with beta = 1, SiLU.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(swish, SwishOptions)
-
-/// x / (1 + exp(-x)) element-wise: swish with beta = 1.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(silu)
-
-/// x · min(max(x + offset, 0), threshold) / scale element-wise (Howard et al. 2019).
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite, scale is 0, or threshold is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hard_swish, HardSwishOptions)
-
-/// log(1 + exp(beta · x)) / beta element-wise, within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if beta is not finite or not above 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(softplus, SoftplusOptions)
-
-/// x · tanh(log(1 + exp(x))) element-wise (Misra 2019), within 5 units in the last place; nothing overflows.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(mish)
-
-/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
-/// User-defined types need an `exp` that ADL finds. NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result; the same bits with any instruction set
-ROWAN_ELEMENTWISE_OF_XTENSOR(tanh)
-
-/// scale_b · tanh(scale_a · x) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or scale_b is 0
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(stanh, StanhOptions)
-
-/// min(max(x, min), max) element-wise; NaN propagates. The gradient at the two bends is 0; that of clip is out_grad.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if an option is not finite or max < min
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(hardtanh, HardtanhOptions)
-
-/// x / (1 + |x|) element-wise.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(softsign)
-
-/// The sine element-wise, within 1 unit in the last place for all floats and doubles, also huge ones, with the same
-/// bits on all machines; NaN for infinities. Those of floats are computed in double.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sin)
-
-/// The cosine element-wise, as sin.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(cos)
-
-/// x · Φ(x) element-wise, where Φ is the distribution function of the standard normal distribution (Hendrycks and Gimpel
-/// 2016), within 7 units in the last place for float and 24 for double, tails included; with `approximate`,
-/// x / 2 · (1 + tanh(u)), u = sqrt(2 / π) · (x + 0.044715 x³), within 4 + 6 |u| units. 0 for -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE(gelu, GeluOptions)
-
-/// |x| element-wise; the gradient at 0 is 0. The smallest integer of a type is its own result.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(abs)
-
-/// 1 for x > 0, -1 for x < 0, 0 for both zeros, NaN for NaN, element-wise, as NumPy; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(sign)
-
-/// The greatest integer not above x, element-wise; -0, infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(floor)
-
-/// The smallest integer not below x, element-wise; -0, infinities and NaN remain, and numbers between -1 and 0 become
-/// -0; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(ceil)
-
-/// The nearest integer element-wise, of two the even one, as NumPy; the sign of x remains, also where the result is 0,
-/// except for elements of user-defined types; infinities and NaN remain; the gradient is 0.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-ROWAN_ELEMENTWISE_OF_XTENSOR(round)
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/functions.hpp: functions of the elements of one or several tensors.
-
-namespace rowan::inline v0 {
-
-/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<add_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <class T, class Device>
-Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(x.device(), x, y);
-}
-
-/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<sub_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <class T, class Device>
-Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(x.device(), x, y);
-}
-
-/// 0 - x element-wise, which is also the gradient of y in x - y.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
-    return detail::run_of<negate_op, Tensor<T, D>>(exec, x);
-}
-template <class T, class Device>
-Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(x.device(), x);
-}
-
-/// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<mul_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <class T, class Device>
-Tensor<T, Device> mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mul(x.device(), x, y);
-}
-
-/// x / y element-wise, computed in dtype<T>::sum. A division by zero is ±inf, or NaN for 0 / 0.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> div(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::div: x must have a floating-point type: convert it with rowan::cast");
-    return detail::run_of<div_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <class T, class Device>
-Tensor<T, Device> div(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return div(x.device(), x, y);
-}
-
-/// The greater one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> maximum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<maximum_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <detail::tensor_argument X, detail::tensor_argument Y>
-auto maximum(X&& x, Y&& y) {
-    return maximum(x.device(), x, y);
-}
-
-/// The smaller one of x and y, element-wise; NaN where either is NaN.
-/// shapes   x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> minimum(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<minimum_op, Tensor<T, D>>(exec, x, y, BroadcastOptions());
-}
-template <detail::tensor_argument X, detail::tensor_argument Y>
-auto minimum(X&& x, Y&& y) {
-    return minimum(x.device(), x, y);
-}
-
-/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
-/// is not added. Integers wrap around.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
-    return detail::run_of<scale_op, Tensor<T, D>>(exec, x, factor, bias);
-}
-template <class T, class Device>
-Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(x.device(), x, factor, bias);
-}
-
-/// Clamps every element to [min, max], or only from one side if the other bound is infinite; NaN propagates.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if min is NaN or infinity, max is NaN or -infinity, or max < min
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions options = {}) {
-    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
-    return detail::run_of<clip_op, Tensor<T, D>>(exec, x, options);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto clip(Cpu exec, X&& x, ClipOptions options = {}) { return clip(exec, std::as_const(x), options); }
-
-/// Clamps a row-sparse gradient: merges g, then clamps every element. The result is merged and equals the clamped dense
-/// gradient.
-/// shapes   g of n rows -> one row for each distinct row id
-/// errors   as for a tensor; ValueError if 0 is not in [min, max]: absent rows stay 0
-/// cost     a merge, and one read and one write of its rows
-template <class T, device D>
-SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
-    return detail::run_of<clip_op, SelectedRows<T, D>>(exec, g, options);
-}
-
-/// The sum of tensors of the same shape, added in order.
-/// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if x is empty or the shapes differ: it names the first one that differs from most of them
-/// cost     one read of each and one write of the result
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
-    return detail::run_of<sum_op, Tensor<T, D>>(exec, x);
-}
-
-/// The sum of SelectedRows: their rows concatenated in order. They are not merged, because what uses a gradient sums
-/// duplicates itself, with one sort, or without one (sgd), and rounds each sum to T once. Paddle's sum merges: merge()
-/// the result for its rows. Both have the same to_dense.
-/// shapes   all of one height and row shape -> the same, with the total number of rows
-/// errors   ShapeError if x is empty, or heights or row shapes differ
-/// cost     one read of each and one write of the result
-template <class T, device D>
-SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
-    return detail::run_of<sum_op, SelectedRows<T, D>>(exec, x);
-}
-
-/// The sum of tensors and SelectedRows: adds the tensors, then the rows of each gradient in order, as scatter_add. Where
-/// dtype<T>::sum is another type than T, the rows of all gradients are summed as in merge, and their sums are added, so
-/// that each element is narrowed once.
-/// shapes   dense of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if dense is empty or shapes differ: it names the first one that differs from most of them
-/// cost     one read of each tensor, one write of the result, and one scatter_add for each gradient, or a copy of all
-///          of them and a sort
-template <class T, device D>
-Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse) {
-    return detail::run_of<sum_op, Tensor<T, D>>(exec, dense, sparse);
-}
-template <class X>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& x) { return sum(exec, std::as_const(x)); }
-template <class X, class T>
-requires detail::changeable_tensor<X>
-auto sum(Cpu exec, X&& dense, std::vector<SelectedRows<T>> sparse) { return sum(exec, std::as_const(dense), sparse); }
-
-/// The element of x where the condition is true, else that of y.
-///     where({true, false}, {1, 2}, {3, 4})   ->   {1, 4}
-/// shapes   condition [...], x [...], y [...] -> [...], broadcast by NumPy's rules
-/// errors   ShapeError if the shapes do not broadcast
-/// cost     one read of all three and one write of the result
-template <class T, device D>
-Tensor<T, D> where(D const& exec, Tensor<bool, D> const& condition, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    return detail::run_of<where_op, Tensor<T, D>>(exec, condition, x, y);
-}
-template <detail::tensor_argument C, detail::tensor_argument X, detail::tensor_argument Y>
-auto where(C&& condition, X&& x, Y&& y) {
-    return where(x.device(), condition, x, y);
-}
-
-/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
-/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
-/// converted to bool.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
-/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
-///          device
-template <class To, class From, device D>
-Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
-    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
-    return detail::run_of<cast_op<To>, Tensor<To, D>>(exec, x);
-}
-template <class To, class X>
-requires detail::tensor_argument<X>
-auto cast(X&& x) { return cast<To>(x.device(), x); }
-
-/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
-/// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
-/// cost     one write
-template <class T, device D>
-Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
-    return detail::run_of<full_op<T>, Tensor<T, D>>(exec, dims, value);
-}
-template <class T, class Device = Cpu>
-Tensor<T, Device> full(Dims const& dims, double value) {
-    return full<T>(Device{}, dims, value);
-}
-
-/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
-/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
-/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
-/// shapes   x [...] -> the result [...] and the mask [...]
-/// errors   ValueError unless probability is in [0, 1]
-/// cost     one read of x, one write of both and one read of the mask; the same bits for any number of threads
-template <class T, device D>
-std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
-                                                          std::uint64_t seed, bool training = true) {
-    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
-    return detail::run_of<dropout_op, std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>>>(exec, x, probability, seed,
-                                                                                         training);
-}
-template <class T, class Device>
-std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
-                                                                    std::uint64_t seed, bool training = true) {
-    return dropout(x.device(), x, probability, seed, training);
-}
-
-/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
-/// shapes   mask [...], out_grad [...] -> [...]
-/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1]
-/// cost     one read of both and one write of the result
-template <class T, device D>
-Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
-                          double probability, bool training = true) {
-    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
-    return detail::run_of<detail::backward_of<dropout_op>, Tensor<T, D>>(exec, mask, out_grad, probability, training);
-}
-template <class T, class Device>
-Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
-                               double probability, bool training = true) {
-    return dropout_grad(mask.device(), mask, out_grad, probability, training);
-}
-
-/// Whether elements are neither infinite nor NaN; true for all integers.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isfinite(D const& exec, Tensor<T, D> const& x) {
-    return detail::run_of<isfinite_op, Tensor<bool, D>>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isfinite(X&& x) { return isfinite(x.device(), x); }
-
-/// Whether elements are NaN.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isnan(D const& exec, Tensor<T, D> const& x) {
-    return detail::run_of<isnan_op, Tensor<bool, D>>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isnan(X&& x) { return isnan(x.device(), x); }
-
-/// Whether elements are infinity or -infinity.
-/// shapes   x [...] -> [...]
-/// errors   ValueError if exec.threads is negative
-/// cost     one read of x and one write of the result
-template <class T, device D>
-Tensor<bool, D> isinf(D const& exec, Tensor<T, D> const& x) {
-    return detail::run_of<isinf_op, Tensor<bool, D>>(exec, x);
-}
-template <class X>
-requires detail::tensor_argument<X>
-auto isinf(X&& x) { return isinf(x.device(), x); }
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/full.hpp: full, a tensor filled with one value.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-[[noreturn]] inline void unknown_dim(std::size_t i) { throw ShapeError({"dims[", i, "]"}, "UNK", "a count"); }
-
-/// Converts a number to an element.
-/// errors   ValueError if elements are integers and cannot represent the value
-template <class T>
-T as_element(double value) {
-    if constexpr (std::integral<sum_t<T>>) {
-        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
-        if (!is_whole<I>(value)) throw ValueError("value", value, {"a whole number that ", dtype<T>::name, " holds"});
-    }
-    return dtype<T>::narrow(constant<sum_t<T>>(value));
-}
-
-}  // namespace detail
-
-template <class T>
-struct detail::function_of<full_op<T>> {
-    template <class D>
-    static Tensor<T, D> run(D const& exec, Dims const& dims, double value) {
-        ElementLoops<D>::check(exec);
-        typename Tensor<T, D>::shape_type shape;
-        for (std::size_t i = 0; i < dims.size(); ++i) {
-            if (dims[i] == UNK) unknown_dim(i);
-            shape.push_back(static_cast<std::size_t>(dims[i]));
-        }
-        return Tensor<T, D>::full(exec, shape, as_element<T>(value));
-    }
-};
-
-/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
-/// fill_f32 and so on.
-template <class T>
-struct full_op : detail::declared<full_op<T>> {
-    static constexpr VarSpec infer(ConstantOptions const& a) {
-        for (std::size_t i = 0; i < a.dims.size(); ++i) {
-            if (a.dims[i] == UNK) detail::unknown_dim(i);
-        }
-        return tensor_spec<T>(a.dims);
-    }
-
-    template <class D>
-    static Tensor<T, D> run(D exec, ConstantOptions const& a) {
-        return full<T>(exec, a.dims, a.value);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/elementwise/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
-
-namespace rowan::inline v0 {
-
-/// See full; the shape and the element type are those of x.
-struct full_like_op : detail::declared<full_like_op> {
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr Linearity linearity = Linearity::constant;
-    using grad = gradient<full_like_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
-        return spec::elementwise("full_like: x", x);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
-        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
-    }
-
-    /// The gradient of full_like, whose result does not depend on the elements of x: zeros.
-    template <class T, class D>
-    static Tensor<T, D> backward(D exec, Tensor<T, D> const& out_grad) {
-        return Tensor<T, D>::zeros(exec, out_grad.shape());
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/op/detail/axis.hpp: axes of tensors as options give them.
-
-namespace rowan::inline v0::detail {
-
-/// What is wrong with an axis that is not in [-rank, rank).
-inline std::string beyond_rank(std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    return "is not in [" + std::string(rank == 0 ? "" : "-") + dims + ", " + dims + ")";
-}
-
-// Not constexpr, so a compile error names it.
-[[noreturn]] inline void there_is_no_such_axis(std::int64_t axis, std::size_t rank) {
-    throw IndexError("axis", IndexError::no_position, axis, beyond_rank(rank));
-}
-
-/// The axis counted from the first one; -1 is the last one.
-/// errors   IndexError if it is not in [-rank, rank)
-constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
-    auto const dims = static_cast<std::int64_t>(rank);
-    if (axis < -dims || axis >= dims) there_is_no_such_axis(axis, rank);
-    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
-}
-
-/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
-    std::array<bool, 8> in{};
-    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
-    auto const dims = static_cast<std::int64_t>(rank);
-    for (std::size_t i = 0; i < axes.size(); ++i) {
-        if (axes[i] < -dims || axes[i] >= dims) throw IndexError("axes", i, axes[i], beyond_rank(rank));
-        for (std::size_t k = 0; k < i; ++k) {
-            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
-                throw IndexError("axes", i, axes[i], {"is the same axis as axes[", k, "]"});
-        }
-        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
-    }
-    return in;
-}
-
-/// The axis counted from the first one if there is such an axis, else as it is.
-constexpr std::int64_t from_first(std::int64_t axis, std::size_t rank) {
-    auto const dims = static_cast<std::int64_t>(rank);
-    return axis < 0 && axis >= -dims ? axis + dims : axis;
-}
-
-/// Options with such axes: a recurrent net can tell them from axis 0, which is that of rows.
-template <class Options>
-constexpr Options axes_from_first(std::size_t rank, Options options) {
-    if constexpr (requires { options.axes; }) {
-        for (std::int64_t& axis : options.axes) axis = from_first(axis, rank);
-    } else {
-        options.axis = from_first(options.axis, rank);
-    }
-    return options;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
-
-namespace rowan::inline v0::detail {
-
-/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
-std::string part_name(char const* field, std::size_t k);
-std::string dim_name(std::string field, std::size_t axis);
-
-/// Throws ShapeError for the first input whose shape is not that of most inputs, if there is one, given their names and
-/// shapes.
-void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs);
-
-/// Calls check(name), where name is that of input k; in constant expressions it is `field`.
-template <class Check>
-constexpr void with_part_name(char const* field, std::size_t k, Check const& check) {
-    if (std::is_constant_evaluated()) {
-        check(field);
-    } else {
-        check(part_name(field, k).c_str());
-    }
-}
-
-/// Throws if there are no tensors to concatenate.
-constexpr void check_some(std::size_t parts) {
-    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
-}
-
-/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
-/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
-/// whole. The elements, not the parts, are divided among the threads.
-template <class F>
-void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
-    std::vector<std::size_t> starts{0};
-    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
-    std::size_t const total = starts.back(), size = outer * total;
-    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
-        std::size_t row = begin / total;
-        std::size_t const after = begin % total;
-        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
-        while (begin < end) {
-            std::size_t const skipped = begin - row * total - starts[k];
-            std::size_t const count = std::min(end - begin, widths[k] - skipped);
-            f(k, row * widths[k] + skipped, begin, count);
-            begin += count;
-            if (++k == widths.size()) {
-                k = 0;
-                ++row;
-            }
-        }
-    });
-}
-
-/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
-/// rowan/thrust/op/detail/concat_split.hpp.
-template <class D>
-struct ConcatSplit {
-    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct ConcatSplit<Cpu> {
-    template <class T>
-    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
-                     std::vector<T const*> const& from, T* to) {
-        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-            std::copy_n(from[k] + in, count, to + whole);
-        });
-    }
-
-    template <class T>
-    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
-                    std::vector<T*> const& to) {
-        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-            std::copy_n(from + whole, count, to[k] + in);
-        });
-    }
-};
-
-/// The parts of x along axis `at`; the sections have been checked.
-template <class T, class D, class Sections>
-std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
-    std::size_t const inner = product_from(x.shape(), at + 1);
-    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
-    std::vector<Tensor<T, D>> parts;
-    std::vector<T*> to;
-    std::vector<std::size_t> widths;
-    for (std::size_t k = 0; k < sections.size(); ++k) {
-        auto shape = x.shape();
-        shape[at] = static_cast<std::size_t>(sections[k]);
-        parts.push_back(new_tensor<T>(exec, shape));
-        to.push_back(parts.back().data());
-        widths.push_back(shape[at] * inner);
-    }
-    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
-    return parts;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
-    return std::string(field).append("[").append(std::to_string(k)).append("]");
-}
-
-ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
-    return field.append(".shape(").append(std::to_string(axis)).append(")");
-}
-
-ROWAN_FUNCTION void odd_shape(std::vector<std::pair<std::string, std::string>> const& inputs) {
-    auto const alike = [&](auto const& x) {
-        return std::ranges::count_if(inputs, [&](auto const& y) { return y.second == x.second; });
-    };
-    std::string const& most = std::ranges::max_element(inputs, {}, alike)->second;
-    auto const odd = std::ranges::find_if(inputs, [&](auto const& x) { return x.second != most; });
-    if (odd != inputs.end()) throw ShapeError({odd->first, ".shape()"}, odd->second, most);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/op/detail/lists.hpp: lists of tensors and row-sparse gradients, which kernels are given as a list of each kind.
-
-namespace rowan::inline v0::detail {
-
-/// Calls f(i, x) with each part x of a list, in the order of the caller: part i is row-sparse if is_sparse[i].
-template <class T, class D, class F>
-void visit_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
-                std::vector<SelectedRows<T, D>> const& sparse, F const& f) {
-    for (std::size_t i = 0, k = 0; i < is_sparse.size(); ++i) is_sparse[i] ? f(i, sparse[k++]) : f(i, dense[i - k]);
-}
-
-/// Checks that the value of part i of the list `field`, a row-sparse gradient, has its number of rows.
-template <class T, class D>
-void check_gradient(char const* field, std::size_t i, SelectedRows<T, D> const& g) {
-    try {
-        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    } catch (ShapeError const&) {
-        rethrow_in(part_name(field, i));
-    }
-}
-/// Checks that part i of the list `field`, a tensor, has rank 1 or more.
-template <class T, class D>
-void check_gradient(char const* field, std::size_t i, Tensor<T, D> const& x) {
-    check_rows(part_name(field, i).c_str(), x);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/elementwise/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
-template <class D>
-struct Summands {
-    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
-};
-
-template <>
-struct Summands<Cpu> {
-    template <class T>
-    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
-        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) ROWAN_INLINED {
-                store(total_at<V>(x, begin + i), out.data() + begin + i);
-            });
-        });
-    }
-
-    /// out = the sum of dense tensors and of the rows of g, of which each element is narrowed once.
-    template <class T>
-    static void add(Cpu exec, std::vector<Tensor<T>> const& x, SelectedRows<T> const& g, Tensor<T>& out) {
-        add(exec, x, out);
-        if (g.value().size() == 0) return;
-        RowPlan<> const plan(exec, g);
-        std::size_t const width = out.row_size();
-        RowSums<T>(exec, plan, g.value())
-            .run([](std::size_t) {},
-                 [&](std::size_t k, sum_t<T> const* sum) {
-                     std::size_t const row = static_cast<std::size_t>(plan.rows()[k]) * width;
-                     each_lane<sum_t<T>>(width, [&]<class V>(std::size_t i) ROWAN_INLINED {
-                         store(plus(total_at<V>(x, row + i), load<V>(sum + i)), out.data() + row + i);
-                     });
-                 });
-    }
-
-    template <class T>
-    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
-        Buffer<std::int64_t> all;
-        all.reserve(rows);
-        T* to = value.data();
-        for (SelectedRows<T> const& g : x) {
-            all.insert(all.end(), g.rows().begin(), g.rows().end());
-            to = std::copy_n(g.value().data(), g.value().size(), to);
-        }
-        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
-    }
-
-    /// The rows of g with other values.
-    template <class T>
-    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
-        return {g.height(), g.rows(), std::move(value)};
-    }
-
-private:
-    template <class V, class T>
-    static V total_at(std::vector<Tensor<T>> const& x, std::size_t i) {
-        V total = load<V>(x[0].data() + i);
-        for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + i));
-        return total;
-    }
-};
-
-/// Checks that all summands have one shape; `dense_name` and `sparse_name` are the names of the lists.
-template <class T, class D>
-void check_summands(char const* dense_name, std::vector<Tensor<T, D>> const& dense, char const* sparse_name,
-                    std::vector<SelectedRows<T, D>> const& sparse) {
-    check_some(dense.size() + sparse.size());
-    for (std::size_t k = 0; k < sparse.size(); ++k) check_gradient(sparse_name, k, sparse[k]);
-    auto const shape = dense.empty() ? sparse[0].shape() : dense[0].shape();
-    auto const fits = [&](auto const& x) { return x.shape() == shape; };
-    if (std::ranges::all_of(dense, fits) && std::ranges::all_of(sparse, fits)) return;
-    std::vector<std::pair<std::string, std::string>> all;
-    for (auto const& x : dense) all.emplace_back(part_name(dense_name, all.size()), shape_text(x.shape()));
-    for (auto const& g : sparse)
-        all.emplace_back(part_name(sparse_name, all.size() - dense.size()), shape_text(g.shape()));
-    odd_shape(all);
-}
-
-}  // namespace detail
-
-template <>
-struct detail::function_of<sum_op> {
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
-        check_summands("x", x, "", std::vector<SelectedRows<T, D>>());
-        for (auto const& summand : x) ElementLoops<D>::check(exec, summand);
-        auto out = new_tensor<T>(exec, x[0].shape());
-        Summands<D>::add(exec, x, out);
-        return out;
-    }
-
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
-        ElementLoops<D>::check(exec);
-        check_summands("", std::vector<Tensor<T, D>>(), "x", x);
-        std::size_t rows = 0;
-        for (SelectedRows<T, D> const& g : x) rows += g.rows().size();
-        auto shape = x[0].value().shape();
-        shape[0] = rows;
-        return Summands<D>::join(exec, x, rows, new_tensor<T>(exec, shape));
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& dense,
-                            std::vector<SelectedRows<T, D>> const& sparse) {
-        if (dense.empty()) throw ShapeError("dense.size()", "0", "at least 1");
-        check_summands("dense", dense, "sparse", sparse);
-        if constexpr (rounds_terms<T>) {
-            if (sparse.empty()) return sum(exec, dense);
-            for (auto const& summand : dense) ElementLoops<D>::check(exec, summand);
-            auto const rows = sum(exec, sparse);
-            auto out = new_tensor<T>(exec, dense[0].shape());
-            Summands<D>::add(exec, dense, rows, out);
-            return out;
-        } else {
-            auto out = sum(exec, dense);
-            for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
-            return out;
-        }
-    }
-};
-
-struct sum_grad_op;
-
-/// See sum. The result is dense if any input is dense.
-struct sum_op : detail::declared<sum_op> {
-    static constexpr unsigned row_inputs = ~0u;
-    static constexpr Linearity linearity = Linearity::sum;
-    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(std::span<VarSpec const> x) {
-        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
-        VarSpec out = x[0];
-        for (std::size_t k = 1; k < x.size(); ++k) {
-            detail::with_part_name("sum: x", k, [&](char const* name) {
-                spec::same_dtype(name, x[k], out);
-                out.dims = spec::same_dims(name, x[k], out);
-            });
-            if (x[k].type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
-                out.type = VarType::LOD_TENSOR;
-                out.lod_level = x[k].lod_level;
-            }
-        }
-        return out;
-    }
-
-    /// Repeats the checks for x in the order of the caller, of which part i is row-sparse if is_sparse[i].
-    template <class T, class D>
-    static void check_list(std::vector<bool> const& is_sparse, std::vector<Tensor<T, D>> const& dense,
-                           std::vector<SelectedRows<T, D>> const& sparse) {
-        std::vector<std::pair<std::string, std::string>> shapes;
-        detail::visit_list(is_sparse, dense, sparse, [&](std::size_t i, auto const& x) {
-            if constexpr (requires { x.rows(); }) detail::check_gradient("x", i, x);
-            shapes.emplace_back(detail::part_name("x", i), detail::shape_text(x.shape()));
-        });
-        detail::odd_shape(shapes);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
-        return sum(exec, x);
-    }
-    template <class T, class D>
-    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
-        return sum(exec, x);
-    }
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
-        return sum(exec, x, sparse);
-    }
-};
-
-/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
-/// that gradient.
-struct sum_grad_op : operator_of<slots<slot::x, grad_of<slot::out>>, slots<grad_of<slot::x>>> {
-    static constexpr std::string_view name = "sum_grad";
-
-    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
-
-    template <class T, class D>
-    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
-        std::vector<Tensor<T, D>> grads;
-        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
-        return grads;
-    }
-    template <class T, class D>
-    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
-        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
-        Tensor<T, D> const& out_grad) {
-        std::vector<SelectedRows<T, D>> grads;
-        for (auto const& g : sparse)
-            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
-        return {run(exec, x, out_grad), std::move(grads)};
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
-
-namespace rowan::inline v0 {
-
-/// A tensor of zeros of shape g.shape(), to which the sums of the rows of `g` are added: in the order of merge, in
-/// dtype<T>::sum, each narrowed once. So to_dense(g) has the bits of to_dense(merge(g)).
-/// shapes   g -> [height, ...]
-/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
-/// cost     O(height * width + n * width); a sort as in merge only if a row occurs more than 64 times, or twice where
-///          dtype<T>::sum is another type than T (not for integers)
-template <class T, device D>
-Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
-    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T, D>::zeros(exec, g.shape());
-    detail::add_sums(exec, dense, g, detail::most_as_merged<T>);
-    return dense;
-}
-
-template <class T, class Device>
-Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(g.device(), g);
-}
-
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
-
-}  // namespace rowan::inline v0
-
-// rowan/op/table/to_dense.hpp: to_dense_op, the dense tensor that a SelectedRows represents, as an operator.
-
-namespace rowan::inline v0 {
-
-/// See to_dense; in a net, of a gradient.
-struct to_dense_op : detail::declared<to_dense_op> {
-    static constexpr VarSpec infer(VarSpec const& x) {
-        if (x.type != VarType::SELECTED_ROWS) spec::the_kinds_do_not_match("to_dense: x", x.type, "SelectedRows");
-        return spec::with_dims(x, x.dims);
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x) {
-        return to_dense(exec, x);
-    }
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
-
-namespace rowan::inline v0 {
-
-/// A parameter and the variable that its gradient is written to.
-struct ParameterGradient {
-    Variable* parameter;  ///< the parameter
-    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
-};
-
-namespace detail {
-/// append_backward, with the operators of an element type.
-ROWAN_IF_CALLED std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels, Variable& cost,
-                                                                Scope& scope);
-}  // namespace detail
-
-/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
-/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
-/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse, unless an operator computes the
-/// table and its gradient reads all rows, as that of transpose. Only gradients that a parameter needs are computed.
-/// Parameters that an operator replaces after each step, such as moving means, have no gradient.
-/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
-///          then is as before
-/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
-///          and sums
-template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
-    return detail::append_gradients(detail::gradient_kernels<T, Device>(), cost, scope);
-}
-template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost) {
-    return append_backward<T, Device>(cost, cost.scope());
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
-
-#include <unordered_set>
-
-namespace rowan::inline v0::detail {
-
-/// Collects the gradients of variables. Those that are filled, summed or made dense have elements of one type.
-class GradientMaker {
-public:
-    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
-    GradientMaker(GradientKernels const& kernels, Scope& scope, std::string target)
-        : kernels_(kernels), scope_(scope), target_(std::move(target)) {}
-
-    /// Requests the gradient of a variable.
-    void want(Variable const& v) { wanted_.insert(&v); }
-    /// The same, if its elements have the type of the gradients.
-    void want_of_type(Variable const& v) {
-        if (v.spec().dtype == kernels_.dtype) want(v);
-    }
-    bool wants(Variable const& v) const { return wanted_.contains(&v); }
-
-    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
-    /// are not differentiable.
-    ROWAN_IF_CALLED void spread(std::span<Operator* const> order);
-
-    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
-
-    ROWAN_IF_CALLED Variable& fill(Variable& like, double value);
-
-    /// The sum of the gradients collected for a variable, or nullptr if there are none.
-    ROWAN_IF_CALLED Variable* gradient(Variable const& v);
-
-    /// The gradients collected for a variable, not summed.
-    ROWAN_IF_CALLED std::vector<Variable*> parts(Variable const& v) const;
-
-    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
-    /// errors   GraphError if it has no gradient for a requested input
-    ROWAN_IF_CALLED void differentiate(Operator& op);
-
-private:
-    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of that type, else an empty value.
-    ROWAN_IF_CALLED Variable& zeros(Variable& like);
-
-    // The gradient of an operator's result as a tensor, if it is row-sparse: the result is a table.
-    ROWAN_IF_CALLED Variable& dense(Variable const& result, Variable& gradient);
-
-    // Whether a gradient flows to the elements of input i.
-    bool wants_input(Operator const& op, std::size_t i) const {
-        return wanted_.contains(op.inputs[i]) && (op.kernel->level_inputs >> std::min<std::size_t>(i, 31) & 1) == 0;
-    }
-
-    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
-    ROWAN_IF_CALLED std::vector<bool> needed_rules(Operator const& op, std::span<grad_kernel const> rules) const;
-
-    GradientKernels kernels_;
-    Scope& scope_;
-    std::string target_;
-    std::unordered_set<Variable const*> wanted_;
-    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/array_kernels.hpp: array_kernels, operators on TensorArrays in nets, and their gradients.
-
-namespace rowan::inline v0::detail {
-
-inline void check_array(char const* field, VarSpec const& array) {
-    if (array.type != VarType::TENSOR_ARRAY) spec::the_kinds_do_not_match(field, array.type, "a TensorArray");
-}
-
-/// The spec of an array whose slots have this spec.
-inline VarSpec array_of(VarSpec slot) {
-    slot.type = VarType::TENSOR_ARRAY;
-    return slot;
-}
-inline VarSpec slot_of(char const* field, VarSpec array) {
-    check_array(field, array);
-    array.type = VarType::LOD_TENSOR;
-    return array;
-}
-
-/// The index argument of an operator. Blocks if it is in device memory.
-/// errors   ShapeError if `i` does not have one element; IndexError if the index is not in [0, slots)
-template <class D>
-std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
-    auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
-    if (index.size() != 1) throw ShapeError("index.size()", index.size(), "1");
-    std::int64_t const k = first_element(exec.get<D>(), index);
-    if (k < 0 || static_cast<std::size_t>(k) >= slots) throw IndexError("index", k, static_cast<std::int64_t>(slots));
-    return static_cast<std::size_t>(k);
-}
-
-/// An operator with an array as its input.
-struct array_op : whole_op {
-    using inputs = slots<slot::array>;
-    using outputs = slots<slot::out>;
-    static constexpr OpFamily family = OpFamily::array;
-};
-
-// Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
-
-/// An empty value, which stands for zeros of any kind.
-struct nothing_op : array_op {
-    static constexpr std::string_view name = "nothing";
-    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0]}; }
-    static void run(KernelCall const& c) { c.out[0]->clear(); }
-};
-
-/// The sum of arrays.
-struct array_sum_op : nothing_op {
-    static constexpr std::string_view name = "array_sum";
-    static void run(KernelCall const& c) {
-        c.out[0]->clear();
-        for (Value const* v : c.in) {
-            if (!v->empty()) *c.out[0] = c.out[0]->empty() ? v->share() : c.out[0]->add_slots(*v);
-        }
-    }
-};
-
-/// The operators on a TensorArray<T, D>.
-template <class T, class D>
-struct array_kernels {
-    using Array = TensorArray<T, D>;
-    using Slot = LoDTensor<T, D>;
-
-    static Array const& array(Value const* v) {
-        static Array const none;
-        return v->empty() ? none : v->get<Array>();
-    }
-    static Slot zeros_like(D const& exec, Slot const& x) { return {Tensor<T, D>::zeros(exec, x.shape()), x.lod()}; }
-
-    /// An array without slots. The attributes are its VarSpec.
-    struct create : array_op {
-        static constexpr std::string_view name = "array_create";
-        using inputs = slots<>;
-        static std::vector<VarSpec> infer(Specs, AttributesRef attributes) {
-            return {array_of(attributes.get<VarSpec>())};
-        }
-        static void run(KernelCall const& c) { c.out[0]->set(Array()); }
-    };
-
-    struct read_grad : whole_op {
-        static constexpr std::string_view name = "array_read_grad";
-        using inputs = slots<slot::index, grad_of<slot::out>>;
-        using outputs = slots<grad_of<slot::array>>;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {array_of(in[1])}; }
-        static void run(KernelCall const& c) {
-            Array grad;
-            grad.write(slot_index<D>(c.exec, *c.in[0], grad.max_size()), c.in[1]->get<Slot>());
-            c.out[0]->set(std::move(grad));
-        }
-    };
-
-    /// A slot of the array.
-    struct read : array_op {
-        static constexpr std::string_view name = "array_read";
-        using inputs = slots<slot::array, slot::index>;
-        using grad = grad_rule<read_grad, uses<slot::index, grad_of<slot::out>>>;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-            spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
-            return {slot_of("array_read: array", in[0])};
-        }
-        static void run(KernelCall const& c) {
-            Array const& a = array(c.in[0]);
-            c.out[0]->set(a.read(slot_index<D>(c.exec, *c.in[1], a.size())));
-        }
-    };
-
-    /// The gradient of the input array is zero in the slot that was overwritten.
-    struct write_grad : whole_op {
-        static constexpr std::string_view name = "array_write_grad";
-        using inputs = slots<grad_of<slot::out>, slot::index, slot::x>;
-        using outputs = slots<grad_of<slot::array>, grad_of<slot::x>>;
-        static constexpr bool in_place = true;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0], in[2]}; }
-        static void run(KernelCall const& c) {
-            Array const& grad = array(c.in[0]);
-            std::size_t const i = slot_index<D>(c.exec, *c.in[1], grad.max_size());
-            bool const written = grad.written(i);
-            c.out[1]->set(written ? grad.read(i) : zeros_like(c.exec.get<D>(), c.in[2]->get<Slot>()));
-            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
-            if (written) c.out[0]->get<Array>().erase(i);
-        }
-    };
-
-    /// The array with x in a slot.
-    struct write : array_op {
-        static constexpr std::string_view name = "array_write";
-        using inputs = slots<slot::array, slot::index, slot::x>;
-        using grad = grad_rule<write_grad>;
-        static constexpr bool in_place = true;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-            spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
-            VarSpec const slot = slot_of("array_write: array", in[0]);
-            spec::dense("array_write: x", in[2]);
-            spec::same_dtype("array_write: x", in[2], slot);
-            static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
-            if (in[2].lod_level != slot.lod_level)
-                throw ShapeError("array_write: x.lod().levels()", in[2].lod_level, slot.lod_level);
-            return {in[0]};
-        }
-        static void run(KernelCall const& c) {
-            std::size_t const i = slot_index<D>(c.exec, *c.in[1], array(c.in[0]).max_size());
-            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
-            c.out[0]->get<Array>().write(i, c.in[2]->get<Slot>());
-        }
-    };
-
-    struct stack_grad : nothing_op {
-        static constexpr std::string_view name = "array_stack_grad";
-        using inputs = slots<slot::array, grad_of<slot::out>>;
-        using outputs = slots<grad_of<slot::array>>;
-        static void run(KernelCall const& c) {
-            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[1]->get<Slot>().value()));
-        }
-    };
-
-    /// All slots as one tensor. The attributes are the VarSpec of the array.
-    struct stack : array_op {
-        static constexpr std::string_view name = "array_stack";
-        using grad = grad_rule<stack_grad>;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-            Dims dims{UNK};
-            for (std::int64_t const dim : slot_of("array_stack: array", in[0]).dims) dims.push_back(dim);
-            return {tensor_spec<T>(dims)};
-        }
-        static void run(KernelCall const& c) {
-            D const& exec = c.exec.get<D>();
-            if (array(c.in[0]).size() != 0) return c.out[0]->set(Slot(array(c.in[0]).stack(exec)));
-            typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
-            for (std::int64_t const dim : c.attributes.get<VarSpec>().dims)
-                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-            c.out[0]->set(Slot(Tensor<T, D>::zeros(exec, shape)));
-        }
-    };
-
-    struct unstack_grad : stack_grad {
-        static constexpr std::string_view name = "array_unstack_grad";
-        static void run(KernelCall const& c) {
-            D const& exec = c.exec.get<D>();
-            Slot const& x = c.in[0]->get<Slot>();
-            Array const& grad = array(c.in[1]);
-            Array filled = Array::unstack(exec, Tensor<T, D>::zeros(exec, x.shape()));
-            for (std::size_t i = 0; i < grad.size(); ++i) {
-                if (grad.written(i)) filled.write(i, grad.read(i));
-            }
-            c.out[0]->set(filled.size() == 0 ? zeros_like(exec, x) : Slot(filled.stack(exec), x.lod()));
-        }
-    };
-
-    /// An array of the slots along the first dim of a tensor.
-    struct unstack : array_op {
-        static constexpr std::string_view name = "array_unstack";
-        using grad = grad_rule<unstack_grad>;
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-            spec::dense("array_unstack: x", in[0]);
-            spec::has_rows("array_unstack: x", in[0]);
-            Dims dims;
-            for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
-            return {array_of(tensor_spec<T>(dims))};
-        }
-        static void run(KernelCall const& c) {
-            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[0]->get<Slot>().value()));
-        }
-    };
-
-    /// The number of slots.
-    struct size : array_op {
-        static constexpr std::string_view name = "array_size";
-        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
-            check_array("array_size: array", in[0]);
-            return {tensor_spec<std::int64_t>({1})};
-        }
-        static void run(KernelCall const& c) {
-            auto const slots = static_cast<std::int64_t>(array(c.in[0]).size());
-            c.out[0]->set(LoDTensor<std::int64_t, D>(to_device(c.exec.get<D>(), Tensor<std::int64_t>{slots})));
-        }
-    };
-};
-
-ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
-ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
-ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/gradient_maker_inl.hpp: definitions of rowan/graph/detail/gradient_maker.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <unordered_map>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::spread(std::span<Operator* const> order) {
-    for (Operator const* op : order) {
-        bool reaches = false;
-        for (std::size_t i = 0; i < op->inputs.size(); ++i) reaches = reaches || wants_input(*op, i);
-        if (!reaches) continue;
-        for (Variable const* v : op->outputs) {
-            if (!is_integral(v->spec().dtype)) wanted_.insert(v);
-        }
-    }
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::fill(Variable& like, double value) {
-    return *scope_.new_op(kernels_.fill, {&like}, owned(FullLikeOptions{value})).outputs[0];
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable* GradientMaker::gradient(Variable const& v) {
-    auto const found = parts_.find(&v);
-    if (found == parts_.end()) return nullptr;
-    auto& parts = found->second;
-    if (parts.size() > 1) {
-        bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {(arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts)
-                         : scope_.new_op(kernels_.sum, parts, owned(no_attributes{})))
-                     .outputs[0]};
-    }
-    return parts[0];
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<Variable*> GradientMaker::parts(Variable const& v) const {
-    auto const found = parts_.find(&v);
-    return found == parts_.end() ? std::vector<Variable*>() : found->second;
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE void GradientMaker::differentiate(Operator& op) {
-    std::vector<Variable*> out_grads;
-    for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
-    if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
-    std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
-    std::vector<Variable*> in_grads(op.inputs.size());
-    std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
-    auto const [all_rules, row_rules] = op.kernel->gradient();
-    auto const rules = row_rules.empty() || row_inputs(op) == 0 ? all_rules : row_rules;
-    auto const needed = needed_rules(op, rules);
-    for (std::size_t k = 0; k < needed.size(); ++k) {
-        if (!needed[k]) continue;
-        grad_kernel const& rule = rules[k];
-        std::vector<Variable*> reads;
-        auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
-        for (grad_slot const& slot : rule.reads) {
-            if (slot.kind == grad_slot::between_rules) {
-                reads.push_back(between.at(slot.index));
-            } else if (slot.kind == grad_slot::grad_of_output) {
-                auto const held = in_slot(op.outputs, slots_out, slot.index);
-                Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
-                for (std::size_t i = 0; i < held.size(); ++i) {
-                    if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
-                    if ((rule.op->sparse_inputs >> (&slot - rule.reads.data()) & 1) == 0)
-                        grads[i] = &dense(*held[i], *grads[i]);
-                }
-                read({grads, held.size()});
-            } else if (slot.kind == grad_slot::output) {
-                read(in_slot(op.outputs, slots_out, slot.index));
-            } else {
-                read(in_slot(slot.kind == grad_slot::input ? op.inputs : in_grads, slots_in, slot.index));
-            }
-        }
-        if (op.build_backward) op.build_backward();
-        Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
-        for (std::size_t w = 0; w < rule.writes.size(); ++w) {
-            auto const held = in_slot(made.outputs, rule.writes.size(), w);
-            if (rule.writes[w].kind == grad_slot::grad_of_input) {
-                auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
-                std::ranges::copy(held, in_grads.begin() + to);
-            } else {
-                between[rule.writes[w].index] = held[0];
-            }
-        }
-    }
-    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        if (!wants_input(op, i)) continue;
-        if (in_grads[i] == nullptr) {
-            throw GraphError({"operator ", op.kernel->name, " has no gradient for its input ", describe(*op.inputs[i]),
-                              ", on which ", target_, " depends"});
-        }
-        parts_[op.inputs[i]].push_back(in_grads[i]);
-    }
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::zeros(Variable& like) {
-    VarSpec const& spec = like.spec();
-    if (spec.type == VarType::LOD_TENSOR && spec.dtype == kernels_.dtype) return fill(like, 0.0);
-    return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& GradientMaker::dense(Variable const& result, Variable& gradient) {
-    VarSpec const& spec = gradient.spec();
-    if (spec.type != VarType::SELECTED_ROWS || result.spec().type == VarType::SELECTED_ROWS) return gradient;
-    if (spec.dtype != kernels_.dtype)
-        throw GraphError({"the gradient of ", describe(result),
-                          ", a table that an operator computes, must have elements of ", kernels_.name});
-    return *scope_.new_op(kernels_.to_dense, {&gradient}, owned(no_attributes{})).outputs[0];
-}
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<bool> GradientMaker::needed_rules(
-    Operator const& op, std::span<grad_kernel const> rules) const {
-    std::vector<bool> needed(rules.size(), false);
-    auto const wanted = [&](grad_slot const& slot) {
-        if (slot.kind != grad_slot::grad_of_input) return false;
-        auto const held = in_slot(op.inputs, op.kernel->inputs.size(), slot.index);
-        return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
-    };
-    for (std::size_t k = rules.size(); k-- > 0;) {
-        for (grad_slot const& slot : rules[k].writes) {
-            if (wanted(slot)) needed[k] = true;
-            for (std::size_t later = k + 1; later < rules.size(); ++later) {
-                for (grad_slot const& read : rules[later].reads) {
-                    if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
-                }
-            }
-        }
-    }
-    return needed;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/graph/backward_inl.hpp: definitions of rowan/graph/backward.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <array>
-#include <unordered_set>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION ROWAN_RARE std::vector<ParameterGradient> append_gradients(GradientKernels const& kernels,
-                                                                                 Variable& cost, Scope& scope) {
-    auto const order = trace(std::array{&cost});
-    GradientMaker maker(kernels, scope, describe(cost));
-    std::unordered_set<Variable const*> moving;  // such as a moving mean
-    for (Operator const* op : order) each_next(*op, [&](Variable const& v, Variable const&) { moving.insert(&v); });
-    for (Operator const* op : order) {
-        for (Variable const* v : op->inputs) {
-            if (v->role() == Role::parameter && !moving.contains(v)) maker.want(*v);
-        }
-    }
-    maker.spread(order);
-    if (!maker.wants(cost))
-        throw GraphError(describe(cost).append(" does not depend on a parameter: there is nothing to train"));
-    ScopeRollback added(scope);
-    maker.add(cost, maker.fill(cost, 1.0));
-    for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
-    std::vector<ParameterGradient> gradients;
-    std::unordered_set<Variable const*> seen;
-    for (Operator const* op : order) {
-        for (Variable* const v : op->inputs) {
-            if (v->role() != Role::parameter || !seen.insert(v).second) continue;
-            if (Variable* const g = maker.gradient(*v)) gradients.push_back({v, g});
-        }
-    }
-    added.keep();
-    return gradients;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/op/optimizer/declared.hpp: optimizers and clipping: names, slots and options, without what computes.
 
@@ -31026,33 +31819,6 @@ using Optimizer = OptimizerOn<Cpu>;
 }  // namespace layer
 
 }  // namespace rowan::inline v0
-
-// rowan/train/detail/missed_steps.hpp: MissedSteps, the steps of a deferred optimizer that rows of a parameter have missed.
-
-namespace rowan::inline v0::detail {
-
-class DeferredTables;
-
-/// The steps of a deferred optimizer that rows of a parameter have missed.
-class MissedSteps {
-public:
-    MissedSteps() = default;
-    MissedSteps(MissedSteps const&) = delete;
-    MissedSteps& operator=(MissedSteps const&) = delete;
-    virtual ~MissedSteps() = default;
-
-    /// Brings the rows of ids in [0, height) up to date, but those of rows that a parameter of which only some rows exist
-    /// does not have. `positions`: these are not ids, but places in such a parameter.
-    virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
-    /// Brings all rows up to date.
-    virtual void flush(Cpu exec) = 0;
-    /// From now on, each step brings all rows up to date, as all are read between steps.
-    virtual void flush_each_step() = 0;
-    /// What a trainer needs for its tables with missed steps.
-    virtual std::unique_ptr<DeferredTables> new_tables() const = 0;
-};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/train/detail/update_kinds.hpp: what optimizers and clippings do for parameters of single element types.
 
@@ -32683,6 +33449,7 @@ ROWAN_TEMPLATE(AnyOptimizer make_optimizer<Cpu>(layer::Ftrl const&, dtypes<float
 // rowan/train/detail/make_update_inl.hpp: definitions of rowan/train/detail/make_update.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -32714,6 +33481,10 @@ ROWAN_CALLED_FUNCTION AddedStates add_states(Scope& scope, ParameterGradient con
         Variable& v =
             scope.new_var(name, {.type = VarType::LOD_TENSOR, .dtype = state.dtype, .dims = dims}, Role::state);
         v.bring = state.bring;
+        if (role_of(*g.parameter).kind != nullptr) {
+            new_role(v).state_of = g.parameter;
+            new_role(v).state = {std::string(kernel.inputs[i]), row_states};
+        }
         v.initialize = [dims, some_rows, param = g.parameter, zeros = state.zeros](
                            Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             Dims all = dims;  // a row for each of the parameter's
@@ -34103,109 +34874,6 @@ ROWAN_TEMPLATE(CostType cost_type<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/train/detail/deferred_tables.hpp: DeferredTables, the tables of a trainer whose optimizers are deferred.
-
-namespace rowan::inline v0::detail {
-
-/// The tables of a trainer whose optimizers are deferred. Until its destruction, which brings all rows up to date, other
-/// trainers of the net find the tables by Variable::catch_up. Programs without deferred optimizers compile none.
-class DeferredTables {
-public:
-    DeferredTables() = default;
-    DeferredTables(DeferredTables const&) = delete;
-    DeferredTables& operator=(DeferredTables const&) = delete;
-    virtual ~DeferredTables() = default;
-
-    /// Adds a table. Each step reads the rows that the net of `cost` looks up, or, if that is nullptr, all.
-    /// errors   GraphError if another trainer defers its updates, too
-    /// cost     O(lookups); of the first one a pass over the net
-    virtual void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) = 0;
-    virtual bool contains(Variable const& table) const = 0;
-
-    /// Brings the rows up to date that batches name, but those of the tables in `others`.
-    virtual void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const = 0;
-    /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
-    virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
-    /// Brings all rows up to date.
-    virtual void flush(Cpu exec) const = 0;
-};
-
-/// Without tables.
-ROWAN_IF_CALLED std::unique_ptr<DeferredTables> new_deferred_tables();
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/deferred_tables_inl.hpp: definitions of rowan/train/detail/deferred_tables.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <optional>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
-namespace rowan::inline v0::detail {
-
-template <class = void>
-class TablesOfTrainer final : public DeferredTables {
-public:
-    ~TablesOfTrainer() override {
-        for (Table const& t : tables_) {
-            t.variable->catch_up = nullptr;
-            try {
-                t.steps->flush(Cpu{});
-            } catch (...) {  // the rows stay behind
-            }
-        }
-    }
-
-    void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
-        if (table.catch_up) throw GraphError({"another trainer defers the updates of ", table.name(), ", too"});
-        if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
-        Table added{&table, std::move(steps), {}};
-        if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
-        if (!added.lookups) added.steps->flush_each_step();
-        places_.emplace(&table, tables_.size());
-        tables_.push_back(added);
-        table.catch_up = [steps = added.steps] { steps->flush(Cpu{}); };
-    }
-    bool contains(Variable const& table) const override { return places_.contains(&table); }
-
-    void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const override {
-        for (Table const& t : tables_) {
-            if (t.lookups && std::ranges::find(others, t.variable) == others.end())
-                t.steps->catch_up(exec, t.lookups->ids(exec, batches, true), false);
-        }
-    }
-    void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const override {
-        if (auto const at = places_.find(&table); at != places_.end())
-            tables_[at->second].steps->catch_up(exec, positions, true);
-    }
-    void flush(Cpu exec) const override {
-        for (Table const& t : tables_) t.steps->flush(exec);
-    }
-
-private:
-    struct Table {
-        Variable* variable;
-        std::shared_ptr<MissedSteps> steps;
-        std::optional<TableLookups> lookups;  // nothing where each step reads all rows
-    };
-
-    std::vector<Table> tables_;
-    std::unordered_map<Variable const*, std::size_t> places_;                                  // in tables_
-    std::optional<std::unordered_map<Variable const*, std::optional<TableLookups>>> lookups_;  // of tables to add
-};
-
-ROWAN_CALLED_FUNCTION std::unique_ptr<DeferredTables> new_deferred_tables() {
-    return std::make_unique<TablesOfTrainer<>>();
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/train/detail/loss_rows.hpp: LossRows, the rows of which the losses of a batch are sums or means.
 
 namespace rowan::inline v0::detail {
@@ -35024,7 +35692,8 @@ ROWAN_CALLED_FUNCTION double CostWeight::divisor(std::span<double const> weights
 namespace rowan::inline v0::detail {
 
 inline bool has_rows(Variable const& v) {
-    return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
+    return v.spec().type == VarType::LOD_TENSOR && v.role() != Role::parameter &&
+           std::ranges::count(v.spec().dims, UNK) != 0;
 }
 
 inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }
@@ -35282,7 +35951,7 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
         Operator const* const writer = writer_of(v);
-        if (has_rows(v) || v.role() == Role::data) {
+        if (has_rows(v) || v.role() == Role::data || v.role() == Role::places) {
             add(v, false);
         } else if (writer != nullptr && weighs_rows(linearity(*writer))) {
             add(*writer->inputs[2], true);
@@ -35431,7 +36100,7 @@ public:
 
     /// Changes the parameters by the gradients in summed(). On an error other than of memory, nothing has changed, on any
     /// rank.
-    ROWAN_IF_CALLED void change(Scope& scope, DeviceExec const& exec, Ranks const* ranks);
+    ROWAN_IF_CALLED void change(Scope& scope, DeviceExec const& exec, Ranks const* ranks, TrainedTables const* tables);
 
     /// The states that begin with an average, so that a resumed training may lack them.
     ROWAN_IF_CALLED std::unordered_set<Variable const*> begin_with_average() const;
@@ -35567,7 +36236,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::prepare(std::int64_t step, double f
     }
 }
 
-ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec const& exec, Ranks const* ranks) {
+ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec const& exec, Ranks const* ranks,
+                                                    TrainedTables const* tables) {
     try {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
@@ -35576,6 +36246,7 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec con
                     own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
+        if (tables != nullptr) tables->write(exec.host(), gradients_);
         changes_.run(scope, exec);
     } catch (std::bad_alloc const&) {  // on this rank alone; what optimizers reject, options and shapes, all reject
         if (ranks != nullptr) ranks->must([] { throw; });
@@ -35609,7 +36280,8 @@ public:
     AnyTrainer(AnyTrainer const&) = delete;
     AnyTrainer& operator=(AnyTrainer const&) = delete;
     ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    ROWAN_IF_CALLED Parameters parameters() const;
+    /// Tables in files are saved if the result is `lasting`.
+    ROWAN_IF_CALLED Parameters parameters(bool lasting) const;
     std::int64_t steps() const noexcept { return steps_; }
     /// Those of the losses of the last step.
     std::int64_t rows() const noexcept { return rows_; }
@@ -35703,6 +36375,7 @@ private:
     DeviceExec exec_;
     std::optional<NetOrder> net_;
     std::vector<Variable*> parameters_, seeds_;
+    std::shared_ptr<TrainedTables> trained_;  // tables by keys and in files, or null
     std::vector<Moving> moving_;
     std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                                   // the same
@@ -35713,11 +36386,11 @@ private:
     std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<ParameterUpdates> updates_;
     std::unique_ptr<DeferredTables> deferred_;  // nullptr if no optimizer is deferred
-    std::int64_t parts_;        // the most batches of a step
-    std::int64_t check_every_;  // steps; 0: never
+    std::int64_t parts_;                        // the most batches of a step
+    std::int64_t check_every_;                  // steps; 0: never
     bool overlap_;
-    std::optional<LossRows> losses_;  // of a part
-    std::int64_t rows_ = 0;           // of the losses of all parts of a step: 0 if it changes nothing
+    std::optional<LossRows> losses_;             // of a part
+    std::int64_t rows_ = 0;                      // of the losses of all parts of a step: 0 if it changes nothing
     PartsFunctions const* functions_ = nullptr;  // with several parts or ranks
     std::shared_ptr<TrainerParts> parted_;       // the same
     std::int64_t steps_ = 0;
@@ -35822,6 +36495,28 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& opt
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
+        if (v->role() == Role::places && std::ranges::find(parameters_, role_of(*v).tables[0]) == parameters_.end())
+            throw GraphError(
+                {role_of(*v).tables[0]->name(), " is a table by keys, which the cost reads and does not train"});
+    }
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        Variable const& v = *parameters_[i];
+        if (role_of(v).kind == nullptr) continue;
+        if (trained_ == nullptr) {
+            trained_ = role_of(v).kind->tables();
+            trained_->find(parameters_, traced, net_->inputs());
+        }
+        if (ranks_ != nullptr && role_of(v).kind->in_file)
+            throw GraphError({v.name(), " is in a file, which one process trains"});
+        if (role_of(v).kind->in_file && options.stop)
+            throw GraphError(
+                {"options.stop: ", v.name(), " is in a file, which does not keep the rows of the best epoch"});
+        if (options.average)
+            throw GraphError({"options.average: ", v.name(), " is by keys or in a file, without averages"});
+        if (role_of(v).kind->in_file && updates_->read()[i]->spec().type != VarType::SELECTED_ROWS)
+            throw GraphError({v.name(),
+                              " is in a file, and its gradient is dense: nets read it by lookups, and its "
+                              "optimizer is lazy or layer::Deferred"});
     }
     updates_->add_updates(*own_, options);
     updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
@@ -35844,6 +36539,10 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
     auto const from_average = updates_->begin_with_average();
     std::vector<Value> firsts;  // empty for a variable that is initialized
     for (Variable* const v : all) {
+        if (TrainedTables::is_in_file(*v)) {
+            firsts.emplace_back();
+            continue;
+        }
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
         if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
@@ -35857,24 +36556,32 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = ranks_.get();
     catch_up_others(all);
+    std::vector<std::uint64_t> seeds;
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
-        auto const seed = bits_at(seed_, number);
+        seeds.push_back(bits_at(seed_, number));
+    }
+    if (trained_ != nullptr) trained_->make(all, seeds, resume, initial);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (TrainedTables::has(*all[i])) continue;
         if (!firsts[i].empty()) {
             all[i]->value() = own_copy(*all[i], firsts[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seeds[i], exec_);
         } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), seed, exec_);
+            all[i]->initialize(all[i]->value(), seeds[i], exec_);
         }
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(bool lasting) const {
+    if (trained_ != nullptr) trained_->show(deferred_.get());
     if (deferred_ != nullptr) deferred_->flush(exec_.host());
     Parameters result;
     result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    for (Variable* const v : variables())
+        result.set(v->name(), TrainedTables::is_in_file(*v) ? v->value().share() : v->value().copy());
+    if (trained_ != nullptr) trained_->save(result, lasting);
     synchronize(exec_);
     return result;
 }
@@ -35904,12 +36611,17 @@ template <class Named>
 void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
     if (given.empty()) return;
     std::unordered_set<std::string_view> names;
-    for (Variable const* const v : parameters_) names.insert(v->name());
+    std::unordered_set<std::string_view> keyed;
+    for (Variable const* const v : parameters_) {
+        names.insert(v->name());
+        if (may_move && role_of(*v).kind != nullptr) keyed.insert(v->name());
+    }
     for (Moving const& m : moving_) {
         if (may_move) names.insert(m.now->name());
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
+        if (is_table_part(name) && keyed.contains(std::string_view(name).substr(0, name.rfind('#')))) continue;
         throw GraphError({"there is no parameter \"", name, "\" ", what, near_text(name, names)});
     }
 }
@@ -36510,24 +37222,18 @@ private:
     /// Whether sums of gradients begin while the net runs.
     bool sums_early() const { return agreed_ && total_ > 1; }
 
-    ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
-        enter();
-        if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", total_, {"1 to options.parts = ", t_.parts_});
-    }
-
     /// Gets the rows of sharded tables, if there are any.
     ROWAN_IF_CALLED void fetch(std::function<void()> const& enter) {
         fetched_ = std::move(t_.ahead_);
         if (fetched_ != nullptr && agreed_) {
             try {
-                begin(enter);
+                enter();
             } catch (...) {
                 error_ = std::current_exception();
             }
             ranks_->must([this] { fetched_->end_rest(t_.tables()); });
         } else if (!t_.tables_.empty()) {
-            fetched_ = t_.fetch(batches_, [this, &enter] { begin(enter); });
+            fetched_ = t_.fetch(batches_, enter);
         }
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
@@ -36574,7 +37280,7 @@ private:
 
     ROWAN_IF_CALLED void run_own(Ranks::Words& words, std::function<void()> const& enter) {
         if (error_) std::rethrow_exception(error_);
-        if (t_.tables_.empty()) begin(enter);
+        if (t_.tables_.empty()) enter();
         words[0] = total_;
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =
@@ -36748,7 +37454,9 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::tell_ranks(NamedValues& to, TrainSettings
     auto all = variables();  // but for rows
     TableNames tables;
     for (Variable* const t : sharded_) tables.add(t);
+    if (trained_ != nullptr) trained_->tell_ranks(to);
     std::erase_if(all, [&](Variable const* v) {
+        if (TrainedTables::has(*v)) return true;  // rows that no key has may differ
         auto const* const table = tables.find(v->name());
         return table != nullptr && table != v;
     });
@@ -36773,7 +37481,9 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
         TableNames left_out;
         for (Variable* const table : sharded_) left_out.add(table);
         updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
-        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
+        if (trained_ != nullptr) trained_->tell_ranks(same);
+        std::erase_if(all,
+                      [&](Variable const* v) { return TrainedTables::has(*v) || left_out.find(v->name()) != nullptr; });
         add_variables(same, all, "value");
     });
 }
@@ -36967,6 +37677,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
+    if (trained_ != nullptr) trained_->place(exec_.host(), static_cast<std::size_t>(part));
     {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
@@ -37008,28 +37719,52 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
     std::optional<ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
     std::optional<Emptied> after;  // whose memory the pool keeps
-    auto const enter = [&] {
+    struct EndOfStep {
+        explicit EndOfStep(AnyTrainer& of) : trainer(of) {}
+        EndOfStep(EndOfStep const&) = delete;
+        EndOfStep& operator=(EndOfStep const&) = delete;
+        AnyTrainer& trainer;
+        ~EndOfStep() {
+            if (trainer.trained_ != nullptr) trainer.trained_->end(trainer.deferred_.get());
+        }
+    };
+    std::optional<EndOfStep> bound;
+    auto const begin = [&] {  // once
+        if (entered) return;
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
-        catch_up_others(net_->inputs());
+        if (batches.empty() || std::cmp_greater(batches.size(), parts_))
+            throw ShapeError("batches", batches.size(), {"1 to options.parts = ", parts_});
+        bound.emplace(*this);
     };
+    auto const enter = [&] {
+        begin();
+        catch_up_others(net_->inputs());
+        if (trained_ != nullptr) trained_->bind(exec_.host(), batches, steps_ + 1, deferred_.get());
+    };
+    if (ranks_ != nullptr && trained_ != nullptr && trained_->by_keys())
+        trained_->meet(*ranks_, batches, parts_of(batches), number_, begin);
     double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
                                               : (this->*functions_->run)(batches, ahead, std::cref(enter));
     if (rows_ != 0) {
-        updates_->change(*own_, exec_, ranks_.get());
+        updates_->change(*own_, exec_, ranks_.get(), trained_.get());
+        if (trained_ != nullptr) trained_->keep();
         ++steps_;
         for (Moving const& m : moving_) {
             if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
         }
     }
     if (ranks_ != nullptr) (this->*functions_->end_ranks)();
+    if (rows_ != 0 && trained_ != nullptr) {
+        auto const report = [&] { trained_->report(); };
+        ranks_ == nullptr ? report() : ranks_->must(report);
+    }
     return cost;
 }
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", batches.size(), "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);
@@ -37102,6 +37837,8 @@ public:
     ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
     ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
     ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
+    ///          - GraphError for what tables by keys (layer::Keyed) or in files (layer::InFile) do not have, or if another
+    ///            trainer has one; IoError, FormatError, TypeError or ShapeError of a file
     ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
@@ -37126,7 +37863,8 @@ public:
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
-    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          of the operators; IndexError for more keys than a table's capacity, ValueError for a time before that of
+    ///          the step before, IoError of a table in a file; Error if another call of step is running; GraphError if another thread runs or trains
     ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
     ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
@@ -37143,8 +37881,9 @@ public:
     double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
-    /// errors   std::bad_alloc
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps. A table in
+    /// a file is saved there, and referred to.
+    /// errors   std::bad_alloc; IoError of a table in a file
     /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const { return detail::parameters_of(*trainer_); }
 
@@ -37189,7 +37928,7 @@ ROWAN_CALLED_FUNCTION double make_step(HeldTrainer& held, std::span<Feeds const>
     return held.trainer->step(batches, nullptr);
 }
 
-ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(); }
+ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(true); }
 
 ROWAN_CALLED_FUNCTION std::int64_t steps_of(HeldTrainer const& held) noexcept { return held.trainer->steps(); }
 
@@ -37368,6 +38107,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition TrainPosition::taken_from(Paramet
         else
             rest.set(name, v.share());
     }
+    ParametersAccess::refer(rest, saved);
     saved = std::move(rest);
     return at;
 }
@@ -37640,7 +38380,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
 ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     Parameters all;
     agree(ranks_, TrainCall::save,
-          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
+          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(true)); });
     options_.checkpoint.save(cost_, all);
 }
 
@@ -37738,7 +38478,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
+            return !ends || epochs_->end(epoch_, trainer_->parameters(false), options_.on_epoch);
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
@@ -37746,7 +38486,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
     Parameters learned;
     agree(ranks_, TrainCall::end, [&](Words&) {
         epochs_->check_best();
-        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(true);
     });
     return learned;
 }
@@ -42097,6 +42837,9 @@ public:
     /// errors   ValueError if a number is not finite or a standard deviation is negative
     /// cost     O(rank)
     Initializer of(Dims const& dims) const;
+
+    /// Whether it is one of Xavier or Kaiming.
+    bool depends_on_dims() const noexcept { return scale_ != Scale::none; }
 
     /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
     /// errors   none
@@ -60704,14 +61447,19 @@ struct LevelOptions {
 /// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
 /// batch may contain host tensors, which are copied to the device.
 ///     auto words = layer::data<std::int64_t>("words", {UNK}, {.lod_level = 1});    // sentences: one level of sequences
+///     auto users = layer::data<std::string>("users", {UNK});                       // keys of tables: see layer::Keyed
 /// shapes   [dims...], UNK for dims that vary from batch to batch
-/// errors   GraphError if the scope already has that name
+/// errors   GraphError if the scope already has that name; ShapeError if the rank of strings is not 1
 /// cost     O(1); a batch's value is aliased, a host value for a device is copied
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
-    Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
-    v.bring = rowan::detail::bring_to<T, Device>();
-    return Var<T, Device>(v);
+    if constexpr (std::is_same_v<T, std::string>) {
+        return Var<T, Device>(default_scope().new_var(name, strings_spec(dims, lod_level), Role::data));
+    } else {
+        Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
+        v.bring = rowan::detail::bring_to<T, Device>();
+        return Var<T, Device>(v);
+    }
 }
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, LevelOptions const& options) {
@@ -60908,13 +61656,50 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void check_parameter_rows(Dims const& dims, std
 
 #endif
 
+// rowan/layer/table_kind.hpp: TableKind, where the rows of an embedding's table are and what names them.
+
+namespace rowan::inline v0::detail {
+
+class AnyTableKind;
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The kind of a table: by default a tensor, whose rows have the numbers that ids name. Others are made of layer::Keyed
+/// and layer::InFile.
+class TableKind {
+public:
+    /// Makes what a parameter of a kind holds.
+    struct Maker {
+        Maker() = default;
+        Maker(Maker const&) = delete;
+        Maker& operator=(Maker const&) = delete;
+        virtual ~Maker() = default;
+        /// Of a table whose rows have these first values.
+        virtual std::shared_ptr<rowan::detail::AnyTableKind const> with(Initializer const& first) const = 0;
+    };
+
+    TableKind() = default;  ///< a tensor
+    /// errors   none
+    /// cost     O(1)
+    explicit TableKind(std::shared_ptr<Maker const> maker) noexcept : maker_(std::move(maker)) {}
+
+    std::shared_ptr<Maker const> const& maker() const noexcept { return maker_; }  ///< null for tensors
+
+private:
+    std::shared_ptr<Maker const> maker_;
+};
+
+}  // namespace rowan::inline v0::layer
+
 // rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
 
 namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = UNK;  ///< number of rows of the table; must be given
+    std::int64_t height = UNK;  ///< number of rows of the table; must be given, but for one by keys
     std::int64_t width = UNK;   ///< number of elements per row; must be given
     std::optional<std::int64_t> padding_id =
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
@@ -60927,6 +61712,8 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
+    /// where the rows are and what names them, such as layer::Keyed{} or layer::InFile{.path = "rows.rowan"}
+    TableKind kind = {};
     /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
     Placement placement = {};
 };
@@ -60938,6 +61725,28 @@ namespace rowan::inline v0::detail {
 /// The dims of a table.
 /// errors   ShapeError if one is not given
 ROWAN_IF_CALLED Dims table_dims(layer::EmbeddingOptions const& options);
+
+/// A table of options.kind, of elements with this number.
+/// errors   ShapeError if the width, or without keys the height, is not given; GraphError if an option is given that the
+///          kind does not have, or the net is for a device
+ROWAN_IF_CALLED Variable& new_table_of_kind(layer::EmbeddingOptions const& options, std::int32_t wire, bool on_host);
+
+/// Throws a GraphError if `given`, .padding_id or .unknown, is for a table by keys.
+ROWAN_IF_CALLED void check_lookup(Variable const& table, bool given);
+
+/// What reads a table at ids: of a table by keys, their rows.
+/// errors   GraphError if keys are not data or of another type than that of an earlier call, strings are read by another
+///          table, or only some of several tables are by keys
+ROWAN_IF_CALLED Variable& ids_in(std::vector<Variable*> const& tables, Variable& ids);
+template <class Options>
+Variable& ids_in(Variable& table, Variable& ids, Options const& options) {
+    check_lookup(table, options.padding_id || options.unknown);
+    return ids_in({&table}, ids);
+}
+
+/// The type of ids of a lookup: of strings, that of their rows.
+template <class I>
+using id_of = std::conditional_t<std::is_same_v<I, std::string>, std::int64_t, I>;
 
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
@@ -61003,6 +61812,11 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    if (options.kind.maker() != nullptr) {
+        Variable& v = rowan::detail::new_table_of_kind(options, dtype<T>::wire, std::is_same_v<Device, Cpu>);
+        v.bring = rowan::detail::bring_to<T, Device>();
+        return Var<T, Device>(v);
+    }
     if (options.sharded) return sharded_table<T, Device>(options);
     Dims const dims = rowan::detail::table_dims(options);
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
@@ -61018,8 +61832,12 @@ struct TableReader {
     op_kernel const& kernel;
     Variable& ids;
     Attributes attributes;
+    bool given = false;  // .padding_id or .unknown
 
-    Variable& operator()(Variable& table) const { return first_result(kernel, {&table, &ids}, attributes); }
+    Variable& operator()(Variable& table) const {
+        check_lookup(table, given);
+        return first_result(kernel, {&table, &ids_in({&table}, ids)}, attributes);
+    }
 };
 
 /// The pieces of a table whose columns are cut.
@@ -61041,7 +61859,10 @@ layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Tab
             return layer::Var<T, Device>(*op.outputs[0]);
         }
     }
-    return layer::Var<T, Device>(read(*layer::embedding_table<T, Device>(options)));
+    LayerRollback added;
+    layer::Var<T, Device> const result(read(*layer::embedding_table<T, Device>(options)));
+    added.keep();
+    return result;
 }
 
 ROWAN_TEMPLATE(layer::Var<float> read_new_table(layer::EmbeddingOptions const&, TableReader const&))
@@ -61054,6 +61875,7 @@ namespace rowan::inline v0::layer {
 /// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
 /// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
+///     layer::embedding(users, {.width = 16, .kind = layer::Keyed{}})            // keys: integers or strings
 /// A sharded table with placement.columns = k becomes k tables, `name`.0, `name`.1, …, of width / k, each with the first
 /// values that these columns have in the whole table, and the rows are joined. What is trained has the bits of a whole
 /// table, unless an optimizer or clip computes something from all columns, such as a norm or the row-wise AdaGrad: it
@@ -61064,18 +61886,20 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
-    static_assert(id_type<I>,
+    using Id = rowan::detail::id_of<I>;
+    static_assert(id_type<Id>,
                   "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
-    return apply<lookup_table_op>(options, table, ids);
+    return apply<lookup_table_op>(options, table, Var<Id, Device>(rowan::detail::ids_in(*table, *ids, options)));
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    static_assert(id_type<I>,
-                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     namespace d = rowan::detail;
+    using Id = d::id_of<I>;
+    static_assert(id_type<Id>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
     return d::read_new_table<T, Device>(options,
-                                        {kernel_of<lookup_table_op, Device, T, I>::value, *ids, d::owned(lookup)});
+                                        {kernel_of<lookup_table_op, Device, T, Id>::value, *ids, d::owned(lookup)});
 }
 
 // Mistakes, which do not compile.
@@ -61099,15 +61923,17 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 /// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<embedding_bag_op>(options, table, ids);
+    using Id = rowan::detail::id_of<I>;
+    return apply<embedding_bag_op>(options, table, Var<Id, Device>(rowan::detail::ids_in(*table, *ids, options)));
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
     if (!bag.unknown) bag.unknown = options.unknown;
     namespace d = rowan::detail;
+    bool const given = bag.padding_id || bag.unknown;
     return d::read_new_table<T, Device>(
-        options, {kernel_of<embedding_bag_op, Device, T, I>::value, *ids, d::owned(std::move(bag))});
+        options, {kernel_of<embedding_bag_op, Device, T, d::id_of<I>>::value, *ids, d::owned(std::move(bag)), given});
 }
 
 /// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
@@ -61118,7 +61944,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
-    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
+    Var<rowan::detail::id_of<I>, Device> const at(rowan::detail::ids_in(*table, *ids, options));
+    return apply<weighted_embedding_bag_op>(options, table, at, weight);
 }
 
 ROWAN_TEMPLATE(Var<float> sharded_table(EmbeddingOptions const&))
@@ -61142,7 +61969,10 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -61153,6 +61983,63 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Dims table_dims(layer::EmbeddingOptions const& 
     check("layer::embedding: height", options.height, "the number of rows");
     check("layer::embedding: width", options.width, "the number of elements per row");
     return {options.height, options.width};
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& new_table_of_kind(layer::EmbeddingOptions const& options, std::int32_t wire,
+                                                             bool on_host) {
+    auto kind = options.kind.maker()->with(options.table);
+    if (!on_host) throw GraphError("layer::embedding: a table by keys or in a file is for nets on the host");
+    if (options.rows || options.sharded)
+        throw GraphError("layer::embedding: a table by keys or in a file has neither .rows nor .sharded");
+    if (options.width == UNK)
+        throw ShapeError("layer::embedding: width", "not given", "the number of elements per row");
+    if (kind->by_keys && (options.height != UNK || options.unknown || options.padding_id))
+        throw GraphError("layer::embedding: a table by keys has no .height, .unknown or .padding_id");
+    Dims const dims = kind->by_keys ? Dims{UNK, options.width} : table_dims(options);
+    check_parameter_name(options.name);
+    Variable& table = outermost_scope().new_var(
+        options.name, {.type = VarType::LOD_TENSOR, .dtype = wire, .dims = dims}, Role::parameter);
+    new_role(table).kind = std::move(kind);
+    return table;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_lookup(Variable const& table, bool given) {
+    if (given && role_of(table).kind != nullptr && role_of(table).kind->by_keys)
+        throw GraphError("layer::embedding: a table by keys has no .height, .unknown or .padding_id");
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Variable& ids_in(std::vector<Variable*> const& tables, Variable& ids) {
+    bool const strings = ids.spec().type == VarType::STRINGS;
+    std::size_t by_keys = 0;
+    for (Variable const* const v : tables) by_keys += role_of(*v).kind != nullptr && role_of(*v).kind->by_keys;
+    if (by_keys == 0) {
+        if (strings) throw GraphError("layer::embedding: strings are keys: give .kind = layer::Keyed{}");
+        return ids;
+    }
+    if (by_keys != tables.size())
+        throw GraphError("layer::embedding_bags: some tables are by keys, and others are not");
+    Scope& scope = outermost_scope();
+    if (ids.role() != Role::data || &ids.scope() != &scope)
+        throw GraphError(
+            "layer::embedding: keys are layer::data, whose rows are found before the net runs: look them "
+            "up outside of recurrent layers and branches");
+    if (!strings && ids.spec().dtype != dtype<std::int64_t>::wire)
+        throw TypeError("layer::embedding: the keys", dtype_text(ids.spec().dtype), "i64 or strings");
+    for (Variable* const table : tables) {
+        auto const& kind = role_of(*table).keys;
+        if (kind && *kind != ids.spec().type)
+            throw GraphError({"layer::embedding: the keys of a table are integers or strings, and those of ",
+                              ids.name(), " are others than its first ones"});
+    }
+    for (auto const& v : scope.variables()) {
+        if (v->role() == Role::places && role_of(*v).data == &ids && role_of(*v).tables == tables) return *v;
+    }
+    Variable& places =
+        scope.new_var("", tensor_spec<std::int64_t>(ids.spec().dims, ids.spec().lod_level), Role::places);
+    new_role(places).data = &ids;
+    new_role(places).tables = tables;
+    for (Variable* const table : tables) new_role(*table).keys = ids.spec().type;
+    return places;
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE int table_pieces(layer::EmbeddingOptions const& options) {
@@ -61173,7 +62060,7 @@ namespace rowan::inline v0::layer {
 
 /// The settings of embedding_bags and its tables.
 struct EmbeddingBagsOptions {
-    std::vector<std::int64_t> heights = {};  ///< number of rows of each table
+    std::vector<std::int64_t> heights = {};  ///< number of rows of each table; of tables by keys none
     std::int64_t width = UNK;                ///< number of elements per row of all tables,
     std::vector<std::int64_t> widths = {};   ///< or of each
     Pooling pool = Pooling::sum;             ///< sum, mean, sqrt or max
@@ -61183,6 +62070,8 @@ struct EmbeddingBagsOptions {
     std::int64_t seed = 0;                ///< of the hashes
     Initializer table = {-0.1, 0.1};      ///< initial values of the tables
     std::vector<std::string> names = {};  ///< names of the tables
+    /// where rows are and what names them: by layer::Keyed{}, there are as many tables as widths or names
+    TableKind kind = {};
 };
 
 }  // namespace rowan::inline v0::layer
@@ -61193,7 +62082,11 @@ namespace rowan::inline v0::detail {
 template <class T, class I, class Device, class Add>
 layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer::EmbeddingBagsOptions const& options,
                                          Add const& add) {
-    std::size_t const count = options.heights.size();
+    bool const keyed = options.kind.maker() != nullptr && options.heights.empty();
+    std::size_t const count = keyed ? std::max(options.widths.size(), options.names.size()) : options.heights.size();
+    if (options.kind.maker() != nullptr && options.hashed)
+        throw GraphError("layer::embedding_bags: give either .hashed or .kind");
+    if (keyed && count == 0) throw ShapeError("widths.size()", 0, "at least 1, the number of tables, or names");
     auto const check = [&](char const* field, std::size_t size) {
         if (size != 0 && size != count) throw ShapeError(field, size, {count, ", one for each table"});
     };
@@ -61203,12 +62096,18 @@ layer::Var<T, Device> bags_of_new_tables(layer::Var<I, Device> const& ids, layer
     std::vector<layer::Var<T, Device>> tables;
     for (std::size_t t = 0; t < count; ++t)
         tables.push_back(
-            layer::embedding_table<T, Device>({.height = options.heights[t],
+            layer::embedding_table<T, Device>({.height = keyed ? UNK : options.heights[t],
                                                .width = options.widths.empty() ? options.width : options.widths[t],
                                                .table = options.table,
-                                               .name = options.names.empty() ? "" : options.names[t]}));
-    auto const x = options.hashed ? add(layer::apply<hash_rows_op>({options.heights, options.seed}, ids), tables)
-                                  : add(ids, tables);
+                                               .name = options.names.empty() ? "" : options.names[t],
+                                               .kind = options.kind}));
+    auto const read = [&] {
+        if constexpr (!std::is_same_v<I, std::string>) {
+            if (options.hashed) return add(layer::apply<hash_rows_op>({options.heights, options.seed}, ids), tables);
+        }
+        return add(ids, tables);
+    };
+    auto const x = read();
     added.keep();
     return x;
 }
@@ -61222,6 +62121,7 @@ namespace rowan::inline v0::layer {
 /// KeyedJaggedTensor have them:
 ///     auto ids = layer::data<std::int64_t>("ids", {UNK}, 1);
 ///     auto x = layer::embedding_bags(ids, {.heights = {1000, 50}, .width = 16});               // [batch, 32]
+///     auto y = layer::embedding_bags(keys, {.widths = {16, 8}, .kind = layer::Keyed{}});       // [batch, 24]
 /// shapes   ids [n] with one level, as many bags for each table -> [batch, sum of the widths]
 /// errors   ShapeError if there is no table, or ids have not rank 1 and one level; when the net runs, as
 ///          rowan::embedding_bags
@@ -61229,14 +62129,15 @@ namespace rowan::inline v0::layer {
 template <class I, class T, class Device>
 Var<T, Device> embedding_bags(Var<I, Device> const& ids, std::vector<Var<T, Device>> const& tables,
                               BagsOptions const& options = {}) {
-    static_assert(id_type<I>,
+    using Id = rowan::detail::id_of<I>;
+    static_assert(id_type<Id>,
                   "rowan::layer::embedding_bags: ids are integers: declare them with "
                   "layer::data<std::int64_t>(name, {UNK}, 1)");
     std::vector<Variable*> inputs;
     for (auto const& table : tables) inputs.push_back(&*table);
-    inputs.push_back(&*ids);
+    inputs.push_back(&rowan::detail::ids_in(inputs, *ids));
     return Var<T, Device>(
-        *default_scope().new_op<embedding_bags_op, Device, T, I>(std::move(inputs), options).outputs[0]);
+        *default_scope().new_op<embedding_bags_op, Device, T, Id>(std::move(inputs), options).outputs[0]);
 }
 
 /// The pooled rows of several tables, each row multiplied by the weight of its id. The weights have a gradient, too.
@@ -61249,9 +62150,11 @@ Var<T, Device> embedding_bags(Var<I, Device> const& ids, Var<T, Device> const& w
                               std::vector<Var<T, Device>> const& tables, BagsOptions const& options = {}) {
     std::vector<Variable*> inputs;
     for (auto const& table : tables) inputs.push_back(&*table);
-    inputs.insert(inputs.end(), {&*ids, &*weight});
+    inputs.insert(inputs.end(), {&rowan::detail::ids_in(inputs, *ids), &*weight});
     return Var<T, Device>(
-        *default_scope().new_op<weighted_embedding_bags_op, Device, T, I, T>(std::move(inputs), options).outputs[0]);
+        *default_scope()
+             .new_op<weighted_embedding_bags_op, Device, T, rowan::detail::id_of<I>, T>(std::move(inputs), options)
+             .outputs[0]);
 }
 
 /// Creates the tables, and returns their pooled rows; with options.hashed also the operator that gives keys their rows.
@@ -65961,6 +66864,8 @@ public:
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
+    /// Whether a row may have missed a step.
+    bool behind() const noexcept { return history_.size() != 0; }
     /// Whether the next step begins with a flush.
     bool full() const noexcept { return history_.size() == std::numeric_limits<Step>::max(); }
 
@@ -67679,6 +68584,7 @@ public:
 
     void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
         if (!state_->rows) return;
+        if (table_file() != nullptr && state_->rows->full()) flush(exec);  // here, as a step does not write before it
         Value const& param = variables_[0]->value();
         if (positions || param.is<LoDTensor<T>>()) return call(exec, ids);
         auto const& table = param.get<SelectedRows<T>>();
@@ -67689,14 +68595,45 @@ public:
         auto const found = find_rows(exec, table, numbers);
         call(exec, found);
     }
+    void fit(std::span<std::int64_t const> inserted) override {
+        auto& rows = state_->rows;
+        if (!rows) return;
+        auto const height = static_cast<std::int64_t>(variables_[0]->value().rows());
+        if (rows->height() != height) rows->resize(Height(height));
+        rows->renew(inserted);
+    }
     void flush(Cpu exec) override {
-        if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
+        if (!state_->rows || !state_->rows->behind()) return;
+        if (table_file() != nullptr) {  // in the order of its rows
+            std::vector<std::int64_t> some;
+            for (std::int64_t row = 0; row < state_->rows->height(); ++row) {
+                if (state_->rows->missed(row) != 0) some.push_back(row);
+                if (some.size() == most_at_once) call(exec, std::exchange(some, {}));
+            }
+            call(exec, some);
+        }
+        with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
     std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
+    static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+
+    /// The table, if it is in a file.
+    AnyTable* table_file() const {
+        auto const& kind = role_of(*variables_[0]).kind;
+        return kind != nullptr && kind->in_file ? role_of(*variables_[0]).table.get() : nullptr;
+    }
     void call(Cpu exec, Ids<> const& rows) {
+        if (AnyTable* const file = table_file()) {
+            std::vector<std::int64_t> behind;
+            rows.visit([&](auto list) {
+                std::ranges::copy_if(list, std::back_inserter(behind),
+                                     [&](auto row) { return state_->rows->missed(row) != 0; });
+            });
+            file->write(exec, behind);
+        }
         with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
     }
     template <class F>
@@ -68508,3 +69445,1064 @@ struct detail::function_of<detail::bags_update> {
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/train/keyed.hpp: layer::Keyed, the kind of tables whose rows belong to keys.
+
+namespace rowan::inline v0::layer {
+
+/// The keys that have lost their rows at a time: integers or strings, in the order of their rows.
+struct Evicted {
+    std::int64_t time = 0;               ///< of the step after which they lost them
+    std::vector<std::int64_t> keys{};    ///< if keys are integers
+    std::vector<std::string> strings{};  ///< if they are strings
+};
+
+/// Which keys lose their rows. After the first step whose time is a multiple of `every`, or past one that the step before
+/// had not reached, keys whose last use is more than `idle` ago lose their rows, and of the others all but `most`: those
+/// used longest ago go first, of these the smallest key. A key of the step itself stays. One that is seen again is new.
+struct Eviction {
+    std::int64_t idle = 0;   ///< the longest time without a use; 0: any
+    std::int64_t most = 0;   ///< the most keys that stay; 0: any number
+    std::int64_t every = 1;  ///< the time between two looks at all keys, which cost a read of their uses
+    /// The data with the time of a batch, one integer that never decreases, such as a day; empty: the number of the step.
+    std::string time = {};
+    /// Called after the step, which counts also if it throws; on several ranks that ends all.
+    std::function<void(Evicted const&)> report = {};
+};
+
+/// Rows belong to keys that batches name: integers of 64 bits, or strings. `train` gives a new key a row, in the order in
+/// which a step's parts have them; `infer` and a Predictor find them. Keys without a row read the default row, row 0,
+/// which begins with zeros and is trained by keys that wait for theirs.
+///     auto users = layer::data<std::string>("users", {UNK});
+///     auto x = layer::embedding(users, {.width = 16, .kind = layer::Keyed{.sightings = 2}});
+/// The first values of a row, EmbeddingOptions::table, depend on the seed, the key and the place in the row alone. A
+/// step that throws leaves no key, use or sighting. Parameters and files have the keys beside the rows, as "w#keys" and so
+/// on. Keys are layer::data outside of recurrent layers and branches. Such tables lie in the memory of the CPU, of each of
+/// the ranks that train together (layer::Comm) whole, and have no averages. See KeyedTable.
+struct Keyed {
+    std::int64_t capacity = KeyIndexOptions{}.capacity;  ///< the most keys: more are an IndexError
+    std::int64_t sightings = 1;  ///< a key gets a row when it is seen this often; 0: never by their number alone
+    double probability = 0;      ///< the probability, in [0, 1], that a sighting gives it one
+    bool default_row = true;     ///< false: a key without a row is an IndexError; each gets one when it is first seen
+    Eviction eviction = {};      ///< which keys lose their rows: none
+
+    /// errors   ValueError if a number is not in its range, or default_row is false and keys wait for their rows;
+    ///          GraphError, where the table is made, if first values depend on its height
+    /// cost     O(1)
+    ROWAN_IF_CALLED operator TableKind() const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/graph/detail/key_variable.hpp: what an index of keys holds, as tensors.
+
+namespace rowan::inline v0::detail {
+
+ROWAN_IF_CALLED void check_key_rank(std::string const& name, std::size_t rank);
+
+/// Keys as a variable: numbers as std::int64_t, strings as sequences of bytes.
+template <class Key>
+struct KeyVariable {
+    using type = Tensor<std::int64_t>;
+
+    static type of(std::vector<Key> const& keys) {
+        auto numbers = type::from_shape({keys.size()});
+        for (std::size_t i = 0; i < keys.size(); ++i) numbers.data()[i] = static_cast<std::int64_t>(keys[i]);
+        return numbers;
+    }
+    static std::vector<Key> keys(std::string const& name, type const& numbers) {
+        check_key_rank(name, numbers.shape().size());
+        std::vector<Key> keys(numbers.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<Key>(numbers.data()[i]);
+        return keys;
+    }
+};
+
+template <>
+struct KeyVariable<std::string> {
+    using type = LoDTensor<std::uint8_t>;
+
+    ROWAN_IF_CALLED static type of(std::vector<std::string> const& keys);
+    ROWAN_IF_CALLED static std::vector<std::string> keys(std::string const& name, type const& bytes);
+};
+
+/// Uses as a variable: count and step of each.
+ROWAN_IF_CALLED Tensor<std::int64_t> use_variable(std::vector<KeyUses> const& uses);
+ROWAN_IF_CALLED std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/key_variable_inl.hpp: definitions of rowan/graph/detail/key_variable.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION void check_key_rank(std::string const& name, std::size_t rank) {
+    if (rank != 1) throw ShapeError(name, {"of rank ", rank}, "rank 1");
+}
+
+ROWAN_CALLED_FUNCTION LoDTensor<std::uint8_t> KeyVariable<std::string>::of(std::vector<std::string> const& keys) {
+    std::vector<std::int64_t> lengths;
+    std::vector<std::uint8_t> bytes;
+    for (std::string const& key : keys) {
+        lengths.push_back(static_cast<std::int64_t>(key.size()));
+        bytes.insert(bytes.end(), key.begin(), key.end());
+    }
+    return {Tensor<std::uint8_t>(bytes), Lod::from_lengths({lengths})};
+}
+
+ROWAN_CALLED_FUNCTION std::vector<std::string> KeyVariable<std::string>::keys(std::string const& name,
+                                                                              LoDTensor<std::uint8_t> const& bytes) {
+    check_key_rank(name, bytes.value().shape().size());
+    if (bytes.lod().levels() != 1) throw ShapeError(name, {bytes.lod().levels(), " levels of sequences"}, "1");
+    std::vector<std::string> keys;
+    auto const at = bytes.lod()[0];
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+        auto const* const first = bytes.value().data();
+        keys.emplace_back(first + at[i], first + at[i + 1]);
+    }
+    return keys;
+}
+
+ROWAN_CALLED_FUNCTION Tensor<std::int64_t> use_variable(std::vector<KeyUses> const& uses) {
+    auto numbers = Tensor<std::int64_t>::from_shape({uses.size(), 2});
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+        numbers.row(i)[0] = uses[i].count;
+        numbers.row(i)[1] = uses[i].step;
+    }
+    return numbers;
+}
+
+ROWAN_CALLED_FUNCTION std::vector<KeyUses> uses_of(std::string const& name, Tensor<std::int64_t> const& numbers) {
+    auto const& shape = numbers.shape();
+    if (shape.size() != 2 || shape[1] != 2) throw ShapeError({name, ".shape()"}, shape_text(shape), "[n, 2]");
+    std::vector<KeyUses> uses(shape[0]);
+    for (std::size_t i = 0; i < uses.size(); ++i) uses[i] = {numbers.row(i)[0], numbers.row(i)[1]};
+    return uses;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/table_inputs_of.hpp: TableInputsOf, what a predictor reads of tables by keys and in files.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION TableSpec table_spec(Variable const& table) {
+    return {.wire = table.spec().dtype,
+            .dims = table.spec().dims,
+            .names = role_of(table).keys.value_or(VarType::LOD_TENSOR)};
+}
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTableReader> table_reader(Variable const& table,
+                                                                   Parameters const& parameters) {
+    return role_of(table).kind->open(table_spec(table), [&](std::string_view part) -> Value const& {
+        return parameters.find(part_name(table, part));
+    });
+}
+
+/// The keys of a value of data for each of the tables that places name: the first has the first bags.
+/// errors   ShapeError if there is another number of bags for each table
+template <class = void>
+std::vector<Value> keys_by_table(Variable const& places, Value const& data) {
+    std::vector<Value> keys;
+    std::size_t const n = role_of(places).tables.size();
+    if (n == 1) {
+        keys.push_back(data.share());
+        return keys;
+    }
+    std::size_t const bags = data.count();
+    if (bags % n != 0)
+        throw ShapeError({role_of(places).data->name(), ": the number of bags"}, bags,
+                         {"a multiple of ", n, ", the tables"});
+    for (std::size_t k = 0; k < n; ++k) keys.push_back(data.slice(bags / n * k, bags / n * (k + 1)));
+    return keys;
+}
+
+/// The rows of these keys, in one value.
+template <class = void>
+Value joined_places(Cpu exec, std::span<Value> rows) {
+    if (rows.size() == 1) return rows[0].share();
+    std::vector<Value*> all;
+    for (Value& some : rows) all.push_back(&some);
+    return Value::concat(exec, all);
+}
+
+/// The tables that a predictor reads. A template, which kinds of tables instantiate.
+template <class = void>
+class TableInputsOf final : public TableInputs {
+public:
+    void add(std::size_t input, Variable const& places, Parameters const& parameters) override {
+        inputs_.push_back({input, &places, {}});
+        for (Variable const* const table : role_of(places).tables)
+            inputs_.back().readers.push_back(&reader(*table, parameters));
+    }
+    Value rows(Variable const& table, Parameters const& parameters) override {
+        return reader(table, parameters).rows();
+    }
+    void find(Cpu exec, Feeds const& feeds, std::span<Value> values) const override {
+        for (auto const& in : inputs_) {
+            auto const& role = role_of(*in.places);
+            auto found = keys_by_table(*in.places, fed_value(*role.data, feeds));
+            for (std::size_t k = 0; k < found.size(); ++k) {
+                try {
+                    found[k] = in.readers[k]->find(exec, found[k]);
+                } catch (IndexError const& e) {
+                    throw e.moved_to(role.data->name(), k == 0 ? e.position() : IndexError::no_position);
+                }
+            }
+            values[in.number] = joined_places(exec, found);
+        }
+    }
+    bool reads(std::string_view data) const override {
+        for (auto const& in : inputs_) {
+            if (role_of(*in.places).data->name() == data) return true;
+        }
+        return false;
+    }
+
+private:
+    struct Input {
+        std::size_t number;
+        Variable const* places;
+        std::vector<AnyTableReader const*> readers;  // of its tables
+    };
+    /// That of a table, made once.
+    AnyTableReader const& reader(Variable const& table, Parameters const& parameters) {
+        for (auto const& known : readers_) {
+            if (known.first == &table) return *known.second;
+        }
+        readers_.emplace_back(&table, table_reader(table, parameters));
+        return *readers_.back().second;
+    }
+
+    std::vector<Input> inputs_;
+    std::vector<std::pair<Variable const*, std::unique_ptr<AnyTableReader>>> readers_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/detail/told_keys.hpp: append_keys, take_keys: the keys of a batch as bytes, which ranks tell each other.
+
+namespace rowan::inline v0::detail {
+
+template <class Numbers>
+void append_numbers(std::vector<std::byte>& to, Numbers const& numbers) {
+    auto const bytes = std::as_bytes(std::span(numbers));
+    to.insert(to.end(), bytes.begin(), bytes.end());
+}
+inline std::int64_t take_number(std::span<std::byte const>& from) {
+    std::int64_t number;
+    std::memcpy(&number, from.data(), sizeof number);
+    from = from.subspan(sizeof number);
+    return number;
+}
+
+/// Appends the keys of a value to bytes for other ranks: their number, of strings also their lengths, and the keys.
+template <class = void>
+void append_keys(std::vector<std::byte>& to, Value const& keys) {
+    if (!keys.is<Strings>()) {
+        auto const& numbers = keys.get<LoDTensor<std::int64_t>>().value();
+        append_numbers(to, std::array{static_cast<std::int64_t>(numbers.size())});
+        return append_numbers(to, std::span(numbers.data(), numbers.size()));
+    }
+    auto const& strings = keys.get<Strings>();
+    append_numbers(to, std::array{static_cast<std::int64_t>(strings.size())});
+    for (std::size_t i = 0; i < strings.size(); ++i)
+        append_numbers(to, std::array{static_cast<std::int64_t>(strings[i].size())});
+    append_numbers(to, strings.bytes());
+}
+
+/// The keys that begin there, without shape and levels.
+template <class = void>
+Value take_keys(std::span<std::byte const>& from, VarType kind) {
+    std::vector<std::int64_t> numbers(static_cast<std::size_t>(take_number(from)));
+    for (auto& number : numbers) number = take_number(from);
+    Value keys;
+    if (kind != VarType::STRINGS) {
+        keys.set(LoDTensor<std::int64_t>(Tensor<std::int64_t>(numbers)));
+        return keys;
+    }
+    auto levels = Lod::from_lengths({numbers});
+    auto const bytes = from.first(static_cast<std::size_t>(levels.rows()));
+    from = from.subspan(bytes.size());
+    keys.set(Strings(std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()), std::move(levels)));
+    return keys;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/trained_tables_of.hpp: TrainedTablesOf, what a trainer does with tables by keys and in files.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// The tables of a trainer. A template, which kinds of tables instantiate.
+template <class = void>
+class TrainedTablesOf final : public TrainedTables {
+public:
+    ~TrainedTablesOf() override {  // a file is closed, unless parameters refer to it
+        for (Variable* const v : variables_) {
+            if (is_in_file(*v)) v->value().clear();
+            auto& table = new_role(*v).table;
+            if (table != nullptr) table->trained = false;
+            table = nullptr;
+        }
+    }
+
+    void find(std::span<Variable* const> parameters, std::span<Operator* const> order,
+              std::span<Variable* const> inputs) override;
+    void make(std::span<Variable* const> all, std::span<std::uint64_t const> seeds, Parameters const* resume,
+              Feeds const& initial) override;
+    void meet(Ranks const& ranks, std::span<Feeds const> batches, PartRange parts, std::int64_t trainer,
+              std::function<void()> const& begin) override;
+    bool by_keys() const override { return !places_.empty(); }
+    void tell_ranks(NamedValues& to) const override;
+    void bind(Cpu exec, std::span<Feeds const> batches, std::int64_t step, DeferredTables const* deferred) override;
+    void place(Cpu exec, std::size_t part) override;
+    void write(Cpu exec, std::span<ParameterGradient const> gradients) const override;
+    void keep() const override;
+    void report() const override;
+    void end(DeferredTables const* deferred) noexcept override;
+    void show(DeferredTables const* deferred) const override;
+    void save(Parameters& to, bool lasting) const override;
+    std::shared_ptr<TableInputs> new_inputs() const override;
+
+private:
+    /// Where the net looks up keys in one or several tables.
+    struct Places {
+        Variable* variable;
+        std::vector<Value> found = {};  // of each part, of each table
+    };
+    struct Table {
+        Variable* variable;
+        Variable const* time = nullptr;  // the data with the time of a step, or its number
+        std::unique_ptr<AnyTable::View> view = nullptr;
+    };
+    /// The keys of a part in these places.
+    static void read(Variable const& places, Feeds const& feeds, std::span<Value> keys);
+    /// The time of a part.
+    static std::int64_t time_of(Table const& table, Feeds const& feeds);
+    /// The time of a step, from those of its parts.
+    static std::int64_t time_of(Table const& table, std::span<std::int64_t const> parts);
+
+    std::vector<Table> tables_;
+    std::vector<Places> places_;
+    /// What ranks have told: for each of places_ the keys of each part, of each table; and for each table the times of parts.
+    std::vector<std::vector<Value>> met_;
+    std::vector<std::vector<std::int64_t>> met_times_;
+    std::vector<Variable*> variables_;  // of tables and their states
+};
+
+template <class V>
+std::shared_ptr<TableInputs> TrainedTablesOf<V>::new_inputs() const {
+    return std::make_shared<TableInputsOf<>>();
+}
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<TrainedTables> new_trained_tables() {
+    return std::make_shared<TrainedTablesOf<>>();
+}
+
+template <class V>
+ROWAN_RARE void TrainedTablesOf<V>::find(std::span<Variable* const> parameters, std::span<Operator* const> order,
+                                         std::span<Variable* const> inputs) {
+    auto const has_table = [&](std::string_view name) {
+        return std::ranges::any_of(tables_, [&](Table const& t) { return t.variable->name() == name; });
+    };
+    for (Variable* const v : parameters) {
+        if (role_of(*v).kind == nullptr) continue;
+        tables_.push_back({v});
+        auto const& time = role_of(*v).kind->time;
+        if (time.empty()) continue;
+        Variable const* const data = v->scope().find(time);
+        if (data == nullptr || data->role() != Role::data || data->spec().type != VarType::LOD_TENSOR ||
+            data->spec().dtype != dtype<std::int64_t>::wire)
+            throw GraphError({"the time of ", v->name(), " is \"", time, "\", which is no layer::data<std::int64_t>"});
+        tables_.back().time = data;
+    }
+    for (Variable* const v : parameters) {
+        if (is_table_part(v->name()) && has_table(std::string_view(v->name()).substr(0, v->name().rfind('#'))))
+            throw GraphError({"the name of the parameter ", v->name(), " is that of a part of a table by keys"});
+    }
+    for (auto const& t : tables_) {
+        auto const same = [&](Table const& other) {
+            return other.variable != t.variable && is_in_file(*t.variable) &&
+                   role_of(*other.variable).kind->text() == role_of(*t.variable).kind->text();
+        };
+        if (std::ranges::any_of(tables_, same))
+            throw GraphError(
+                {t.variable->name(), " is in ", role_of(*t.variable).kind->text(), ", as is another table"});
+    }
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::places) continue;
+        for (Variable const* const table : role_of(*v).tables) {
+            if (!has_table(table->name()))
+                throw GraphError({table->name(), " is a table by keys, which the cost reads and does not train"});
+        }
+        places_.push_back({v});
+    }
+    each_read_of(order, [&](Operator const& op, std::size_t slot, OutsideOf const& outside) {
+        Variable const* const v = op.inputs[slot];
+        if (v == nullptr || role_of(*v).kind == nullptr || !role_of(*v).kind->by_keys) return;
+        bool looked_up = false;
+        for (Variable* const input : op.inputs) {
+            Variable const* const from = input == nullptr ? nullptr : outside(input);
+            if (from == nullptr) continue;
+            for (Variable const* const table : role_of(*from).tables) looked_up = looked_up || table == v;
+        }
+        if (!looked_up)
+            throw GraphError({v->name(), " is a table by keys, and read by ", op.kernel->name,
+                              ": nets read it by layer::embedding, embedding_bag or embedding_bags"});
+    });
+}
+
+template <class V>
+ROWAN_RARE void TrainedTablesOf<V>::make(std::span<Variable* const> all, std::span<std::uint64_t const> seeds,
+                                         Parameters const* resume, Feeds const& initial) {
+    variables_.reserve(all.size());
+    Parameters given;  // of initial
+    for (auto const& [name, feed] : initial) given.set(name, feed.value());
+    Parameters const& from = resume == nullptr ? given : *resume;
+    for (auto const& t : tables_) {
+        Variable& v = *t.variable;
+        auto spec = table_spec(v);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i] == &v) spec.seed = seeds[i];
+            if (role_of(*all[i]).state_of == &v)
+                spec.states.push_back({role_of(*all[i]).state.name, role_of(*all[i]).state.one_per_row});
+        }
+        auto const find_part = [&](std::string_view part) -> Value const& {
+            return from.find(part.empty() ? v.name() : part_name(v, part));
+        };
+        bool begins = resume == nullptr;
+        for (auto const& [name, value] : from) {
+            bool const of_table = name == v.name() || name.starts_with(v.name() + "#");
+            if (of_table && resume == nullptr && is_in_file(v))
+                throw GraphError({"options.initial has \"", name, "\", and ", v.name(), " is in a file"});
+            begins = begins && !of_table;
+        }
+        auto table =
+            begins ? role_of(v).kind->make(spec)
+                   : role_of(v).kind->load(spec, find_part, resume == nullptr, ParametersAccess::table(from, v.name()));
+        if (role_of(v).table != nullptr || table->trained)
+            throw GraphError({"another trainer has the table ", v.name()});
+        table->trained = true;
+        new_role(v).table = std::move(table);
+        variables_.push_back(&v);
+        for (Variable* const state : all) {
+            if (role_of(*state).state_of != &v) continue;
+            variables_.push_back(state);
+            if (resume != nullptr && !is_in_file(v) && resume->contains(state->name()))
+                role_of(v).table->load_state(role_of(*state).state.name, resume->find(state->name()));
+        }
+    }
+    show(nullptr);
+}
+
+template <class V>
+void TrainedTablesOf<V>::show(DeferredTables const* deferred) const {
+    for (Variable* const v : variables_) {
+        Variable const* const table = role_of(*v).state_of;
+        v->value() =
+            table == nullptr ? role_of(*v).table->rows() : role_of(*table).table->state(role_of(*v).state.name);
+    }
+    for (auto const& t : tables_) {
+        if (deferred != nullptr && role_of(*t.variable).kind->by_keys)
+            deferred->fit(*t.variable, t.view == nullptr ? std::span<std::int64_t const>() : t.view->inserted());
+    }
+}
+
+template <class V>
+std::int64_t TrainedTablesOf<V>::time_of(Table const& table, Feeds const& feeds) {
+    Value const value = fed_value(*table.time, feeds);
+    auto const& one = value.get<LoDTensor<std::int64_t>>().value();
+    if (one.size() != 1) throw ShapeError({table.time->name(), ".size()"}, one.size(), "1, the time of the batch");
+    return one.data()[0];
+}
+
+template <class V>
+std::int64_t TrainedTablesOf<V>::time_of(Table const& table, std::span<std::int64_t const> parts) {
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i] < parts[i - 1])
+            throw ValueError({table.time->name(), " of part ", i}, parts[i],
+                             {parts[i - 1], " or more, that of the part before"});
+    }
+    return parts.back();
+}
+
+template <class V>
+void TrainedTablesOf<V>::read(Variable const& places, Feeds const& feeds, std::span<Value> keys) {
+    auto found = keys_by_table(places, fed_value(*role_of(places).data, feeds));
+    for (std::size_t k = 0; k < found.size(); ++k) keys[k] = std::move(found[k]);
+}
+
+template <class V>
+void TrainedTablesOf<V>::meet(Ranks const& ranks, std::span<Feeds const> batches, PartRange parts, std::int64_t trainer,
+                              std::function<void()> const& begin) {
+    met_.clear();
+    met_times_.clear();
+    std::vector<std::vector<Value>> keys(places_.size());
+    std::vector<std::vector<std::int64_t>> times(tables_.size());
+    std::vector<std::byte> own;
+    auto words = ranks.agree(TrainCall::keys, trainer, [&](Ranks::Words& told) {
+        begin();
+        for (std::size_t p = 0; p < places_.size(); ++p)
+            keys[p].resize(batches.size() * role_of(*places_[p].variable).tables.size());
+        for (auto i = static_cast<std::size_t>(parts.begin); i < static_cast<std::size_t>(parts.end); ++i) {
+            for (std::size_t p = 0; p < places_.size(); ++p) {
+                std::size_t const n = role_of(*places_[p].variable).tables.size();
+                auto const mine = std::span(keys[p]).subspan(i * n, n);
+                read(*places_[p].variable, batches[i], mine);
+                for (Value const& some : mine) append_keys(own, some);
+            }
+            for (auto const& t : tables_) {
+                if (t.time != nullptr) append_numbers(own, std::array{time_of(t, batches[i])});
+            }
+        }
+        told = {parts.total, static_cast<std::int64_t>(own.size()), parts.total == 1 ? hash_of(own) : 0};
+    });
+    check_same_word(words, 0, " has another number of batches for a step than ");
+    check_same_word(words, 2, " has other keys for the only part of a step than ");
+    if (parts.total == 1) return;  // each rank has them
+    ranks.must([&] {
+        words.resize(static_cast<std::size_t>(ranks.size()), words[0]);  // one if all are the same
+        std::vector<std::size_t> bytes;
+        std::size_t total = 0;
+        for (auto const& told : words) {
+            bytes.push_back(static_cast<std::size_t>(told[1]));
+            total += bytes.back();
+        }
+        std::vector<std::byte> all(total);
+        ranks.begin_gather(own, all, bytes)();
+        std::span<std::byte const> from = all;
+        for (int r = 0; r < ranks.size(); ++r) {
+            auto const theirs = PartRange::of_rank(parts.total, r, ranks.size());
+            for (auto i = theirs.begin; i < theirs.end; ++i) {
+                for (std::size_t p = 0; p < places_.size(); ++p) {
+                    auto const& role = role_of(*places_[p].variable);
+                    std::size_t const n = role.tables.size();
+                    for (std::size_t k = 0; k < n; ++k) {
+                        Value told = take_keys(from, role.data->spec().type);
+                        // those of this rank have shapes and levels
+                        if (r != ranks.rank()) keys[p][static_cast<std::size_t>(i) * n + k] = std::move(told);
+                    }
+                }
+                for (std::size_t k = 0; k < tables_.size(); ++k) {
+                    if (tables_[k].time != nullptr) times[k].push_back(take_number(from));
+                }
+            }
+        }
+        met_ = std::move(keys);
+        met_times_ = std::move(times);
+    });
+}
+
+template <class V>
+ROWAN_RARE void TrainedTablesOf<V>::tell_ranks(NamedValues& to) const {
+    for (auto const& t : tables_) {
+        auto const& v = *t.variable;
+        to.add(std::string("the kind of ").append(v.name()), role_of(v).kind->text());
+        std::vector<std::int64_t> rows;
+        auto const add = [&](std::string_view part, Value value) {
+            to.add(std::string("a hash of ").append(part_name(v, part)), hash_of(value.elements().bytes));
+            if (part != "rows") return;
+            auto const& own = value.template get<LoDTensor<std::int64_t>>().value();
+            rows.assign(own.begin(), own.end());
+        };
+        role_of(v).table->save(add, false);
+        if (!role_of(v).kind->by_keys) continue;
+        for (Variable const* const of : variables_) {  // rows that no key has may differ
+            if (of != &v && role_of(*of).state_of != &v) continue;
+            Value some = of->value().gather(Cpu{}, rows);
+            to.add(std::string("a hash of ").append(of->name()), hash_of(some.elements().bytes));
+        }
+    }
+}
+
+template <class V>
+void TrainedTablesOf<V>::bind(Cpu exec, std::span<Feeds const> batches, std::int64_t step,
+                              DeferredTables const* deferred) {
+    auto keys = std::exchange(met_, {});
+    auto times = std::exchange(met_times_, {});
+    keys.resize(places_.size());
+    times.resize(tables_.size());
+    for (std::size_t p = 0; p < places_.size(); ++p) {
+        Variable const& v = *places_[p].variable;
+        std::size_t const n = role_of(v).tables.size();
+        if (keys[p].empty()) {
+            keys[p].resize(batches.size() * n);
+            for (std::size_t i = 0; i < batches.size(); ++i) read(v, batches[i], std::span(keys[p]).subspan(i * n, n));
+        }
+        places_[p].found.resize(keys[p].size());
+    }
+    for (auto& t : tables_) {
+        if (!role_of(*t.variable).kind->by_keys) continue;
+        std::vector<Value> mine, found;
+        std::vector<Value*> to;
+        for (std::size_t i = 0; i < batches.size(); ++i) {  // in the order of parts
+            for (std::size_t p = 0; p < places_.size(); ++p) {
+                auto const& of = role_of(*places_[p].variable).tables;
+                for (std::size_t k = 0; k < of.size(); ++k) {
+                    if (of[k] != t.variable) continue;
+                    mine.push_back(keys[p][i * of.size() + k].share());
+                    to.push_back(&places_[p].found[i * of.size() + k]);
+                }
+            }
+        }
+        found.resize(mine.size());
+        auto& of_parts = times[static_cast<std::size_t>(&t - tables_.data())];
+        for (std::size_t i = of_parts.size(); t.time != nullptr && i < batches.size(); ++i)
+            of_parts.push_back(time_of(t, batches[i]));
+        try {
+            t.view =
+                role_of(*t.variable).table->view(exec, mine, found, t.time == nullptr ? step : time_of(t, of_parts));
+        } catch (IndexError const& e) {  // its position is in the keys of all parts
+            throw e.moved_to({"the keys of ", t.variable->name()}, IndexError::no_position);
+        }
+        for (std::size_t i = 0; i < to.size(); ++i) *to[i] = std::move(found[i]);
+    }
+    show(deferred);
+    if (deferred == nullptr) return;
+    for (auto const& p : places_) {
+        auto const& of = role_of(*p.variable).tables;
+        for (std::size_t i = 0; i < p.found.size(); ++i)
+            deferred->catch_up(exec, *of[i % of.size()], p.found[i].template get<LoDTensor<std::int64_t>>().value());
+    }
+}
+
+template <class V>
+void TrainedTablesOf<V>::place(Cpu exec, std::size_t part) {
+    for (auto& p : places_) {
+        std::size_t const n = role_of(*p.variable).tables.size();
+        p.variable->value() = joined_places(exec, std::span(p.found).subspan(part * n, n));
+    }
+}
+
+template <class V>
+void TrainedTablesOf<V>::write(Cpu exec, std::span<ParameterGradient const> gradients) const {
+    for (auto const& t : tables_) {
+        if (t.view != nullptr) t.view->write();
+    }
+    for (auto const& g : gradients) {
+        if (is_in_file(*g.parameter)) role_of(*g.parameter).table->write(exec, g.gradient->value().row_numbers());
+    }
+}
+
+template <class V>
+void TrainedTablesOf<V>::keep() const {
+    for (auto const& t : tables_) {
+        if (t.view != nullptr) t.view->commit();
+    }
+}
+
+template <class V>
+void TrainedTablesOf<V>::report() const {
+    std::exception_ptr first;
+    for (auto const& t : tables_) {
+        try {
+            if (t.view != nullptr) t.view->report();
+        } catch (...) {
+            if (!first) first = std::current_exception();
+        }
+    }
+    if (first) std::rethrow_exception(first);
+}
+
+template <class V>
+void TrainedTablesOf<V>::end(DeferredTables const* deferred) noexcept {
+    for (auto& t : tables_) {
+        t.view = nullptr;
+    }
+    met_.clear();
+    met_times_.clear();
+    for (auto& p : places_) {
+        p.found.clear();
+        p.variable->value().clear();
+    }
+    try {
+        show(deferred);
+    } catch (...) {  // without memory: the next step shows them
+        for (Variable* const v : variables_) v->value().clear();
+    }
+}
+
+template <class V>
+ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, bool lasting) const {
+    for (auto const& t : tables_) {
+        auto const& v = *t.variable;
+        role_of(v).table->save(
+            [&](std::string_view part, Value value) { to.set(part_name(v, part), std::move(value)); }, lasting);
+    }
+    for (Variable const* const v : variables_) {
+        if (is_in_file(*v))
+            ParametersAccess::refer(to, v->name(),
+                                    role_of(role_of(*v).state_of == nullptr ? *v : *role_of(*v).state_of).table);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/keyed_inl.hpp: definitions of rowan/train/keyed.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// The keys of data, as Keys takes them.
+template <class Key>
+class KeysOfData {
+public:
+    static constexpr bool strings = std::same_as<Key, std::string>;
+    using Data = std::conditional_t<strings, Strings, LoDTensor<std::int64_t>>;
+
+    /// Appends those of a value.
+    void add(Value const& value) {
+        auto const& data = value.get<Data>();
+        std::size_t const n = size_of(data);
+        views_.reserve(views_.size() + n);
+        if constexpr (strings) {
+            for (std::size_t i = 0; i < n; ++i) views_.push_back(data[i]);
+        } else {
+            views_.insert(views_.end(), data.value().data(), data.value().data() + n);
+        }
+    }
+    Keys<Key> keys() const { return views_; }
+
+    static std::size_t count(Value const& value) { return size_of(value.get<Data>()); }
+    /// Row numbers, of the shape and levels of data.
+    static Value places(Value const& value, Tensor<std::int64_t> rows) {
+        auto const& data = value.get<Data>();
+        Value places;
+        if constexpr (strings) {
+            places.set(LoDTensor<std::int64_t>(std::move(rows), data.lod()));
+        } else {
+            places.set(LoDTensor<std::int64_t>(rows.reshaped(data.value().shape()), data.lod()));
+        }
+        return places;
+    }
+
+private:
+    static std::size_t size_of(Data const& data) {
+        if constexpr (strings) {
+            return data.size();
+        } else {
+            return data.value().size();
+        }
+    }
+
+    std::vector<KeyView<Key>> views_;
+};
+
+template <class Key>
+KeyIndexContents<Key> key_contents(FindTablePart const& find) {
+    using Stored = typename KeyVariable<Key>::type;
+    auto const numbers = [&](char const* part) { return find(part).get<LoDTensor<std::int64_t>>().value().share(); };
+    auto const keys = [&](char const* part) {
+        Value const& value = find(part);
+        if constexpr (std::same_as<Stored, Tensor<std::int64_t>>) {
+            return KeyVariable<Key>::keys(part, value.get<LoDTensor<std::int64_t>>().value());
+        } else {
+            return KeyVariable<Key>::keys(part, value.get<Stored>());
+        }
+    };
+    auto const one = [&](char const* part) {
+        auto const n = numbers(part);
+        if (n.size() != 1) throw ShapeError({part, ".size()"}, n.size(), 1);
+        return n.data()[0];
+    };
+    auto const rows = numbers("rows");
+    KeyIndexContents<Key> contents{.height = one("height"), .step = one("step")};
+    contents.keys = keys("keys");
+    contents.rows.assign(rows.begin(), rows.end());
+    contents.uses = uses_of("uses", numbers("uses"));
+    contents.seen = keys("seen");
+    contents.sightings = uses_of("sightings", numbers("sightings"));
+    return contents;
+}
+
+template <class Key>
+class KeyReader final : public AnyTableReader {
+public:
+    KeyReader(KeyIndexOptions options, FindTablePart const& find) : index_((options.record_uses = false, options)) {
+        auto contents = key_contents<Key>(find);
+        contents.seen.clear();
+        contents.sightings.clear();
+        index_.assign(contents);
+    }
+    Value find(Cpu exec, Value const& names) const override {
+        KeysOfData<Key> data;
+        data.add(names);
+        auto rows = index_.find(exec, data.keys());
+        if (!index_.options().default_row) {
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                if (rows.data()[i] < 0) unknown(i, data.keys()[i]);
+            }
+        }
+        return KeysOfData<Key>::places(names, std::move(rows));
+    }
+    Value rows() const override { return {}; }
+
+private:
+    [[noreturn]] static void unknown(std::size_t i, KeyView<Key> key) {
+        if constexpr (std::same_as<Key, std::string>) {
+            throw IndexError("keys", i, {"\"", key, "\" has no row"});
+        } else {
+            throw IndexError("keys", i, key, "has no row");
+        }
+    }
+
+    KeyIndex<Key> index_;
+};
+
+template <class T, class Key>
+class AnyKeyedTable final : public AnyTable {
+    using S = kept_t<T>;
+    using Table = KeyedTable<T, Key>;
+
+public:
+    AnyKeyedTable(KeyedTableOptions const& options, FirstValue first, layer::Eviction const& eviction,
+                  TableSpec const& spec)
+        : table_(options, std::move(first)), eviction_(eviction) {
+        for (auto const& state : spec.states) {
+            typename Tensor<S>::shape_type shape;
+            if (!state.one_per_row) shape.push_back(options.width);
+            table_.template add_state<S>(state.name, shape);
+        }
+    }
+
+    std::unique_ptr<View> view(Cpu exec, std::span<Value const> names, std::span<Value> places,
+                               std::int64_t time) override {
+        KeysOfData<Key> data;
+        for (Value const& some : names) data.add(some);
+        auto view = std::make_unique<OpenView>(*this, time);
+        view->keys.emplace(table_.view(exec, data.keys()));
+        std::size_t begin = 0;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            std::size_t const end = begin + KeysOfData<Key>::count(names[i]);
+            places[i] = KeysOfData<Key>::places(names[i], view->keys->at().slice(begin, end));
+            begin = end;
+        }
+        return view;
+    }
+    void write(Cpu, Ids<> const&) override {}
+
+    Value rows() const override { return value_of(table_.value().share()); }
+    Value state(std::string const& name) override { return value_of(table_.template state<S>(name).share()); }
+    void load_state(std::string const& name, Value const& value) override {
+        auto& to = table_.template state<S>(name);
+        auto const& from = value.get<LoDTensor<S>>().value();
+        if (from.shape() != to.shape())
+            throw ShapeError({name, ".shape()"}, shape_text(from.shape()), shape_text(to.shape()));
+        std::copy_n(from.data(), from.size(), to.data());
+    }
+
+    /// Time begins with 0 if this is the beginning of another training.
+    void load(FindTablePart const& find, bool anew) {
+        auto contents = key_contents<Key>(find);
+        if (anew) {
+            contents.step = 0;
+            for (auto* const uses : {&contents.uses, &contents.sightings}) {
+                for (KeyUses& of : *uses) of.step = 0;
+            }
+        }
+        table_.assign(contents, find("").get<LoDTensor<T>>().value());
+    }
+    void save(AddTablePart const& add, bool) override {
+        auto const contents = table_.index().contents();
+        add("keys", value_of(KeyVariable<Key>::of(contents.keys)));
+        add("rows", value_of(Tensor<std::int64_t>(contents.rows)));
+        add("uses", value_of(use_variable(contents.uses)));
+        add("seen", value_of(KeyVariable<Key>::of(contents.seen)));
+        add("sightings", value_of(use_variable(contents.sightings)));
+        add("step", value_of(Tensor<std::int64_t>{contents.step}));
+        add("height", value_of(Tensor<std::int64_t>{contents.height}));
+    }
+
+private:
+    /// The keys of a step, and those that lose their rows after it.
+    struct OpenView final : View {
+        OpenView(AnyKeyedTable& table, std::int64_t step)
+            : of(table), before(of.table_.index().step()), now(before), time(step) {
+            if (time < before)
+                throw ValueError("the time of a step", time, {before, " or more, that of the step before"});
+            of.table_.set_step(time);
+        }
+        ~OpenView() override { of.table_.set_step(now); }  // and withdraws the keys, unless they are kept
+        std::span<std::int64_t const> inserted() const override { return keys->inserted(); }
+        void write() override {
+            keys->write({});
+            auto const& e = of.eviction_;
+            if ((e.idle != 0 || e.most != 0) && time / e.every != before / e.every) {
+                auto const most = e.most == 0 ? std::numeric_limits<std::int64_t>::max() : e.most;
+                auto const since = e.idle == 0 ? std::numeric_limits<std::int64_t>::min() : time - e.idle;
+                leaving = KeyIndexAccess::unused(of.table_.index(), since, most, keys->at());
+                evicted.time = time;
+                for (std::int64_t const row : leaving.rows) {
+                    auto const& key = KeyIndexAccess::key(of.table_.index(), row);
+                    if constexpr (std::same_as<Key, std::string>) {
+                        evicted.strings.push_back(key);
+                    } else {
+                        evicted.keys.push_back(key);
+                    }
+                }
+            }
+        }
+        void commit() override {
+            keys->commit();
+            now = time;
+            KeyedTableAccess::evict(of.table_, leaving);
+        }
+        void report() const override {
+            if (!leaving.rows.empty() && of.eviction_.report) of.eviction_.report(evicted);
+        }
+
+        AnyKeyedTable& of;
+        std::int64_t const before;  // the step of the index
+        std::int64_t now;           // that after this view
+        std::int64_t const time;
+        std::optional<typename Table::View> keys;
+        KeyEviction leaving{};
+        layer::Evicted evicted{};
+    };
+
+    template <class X>
+    static Value value_of(X x) {
+        Value value;
+        if constexpr (requires { x.lod(); }) {
+            value.set(std::move(x));
+        } else {
+            value.set(LoDTensor<typename X::value_type>(std::move(x)));
+        }
+        return value;
+    }
+
+    Table table_;
+    layer::Eviction eviction_;
+};
+
+/// Tables by keys with these options.
+template <class = void>
+class KeyedKind final : public AnyTableKind {
+public:
+    KeyedKind(layer::Keyed const& kind, layer::Initializer const& first) : kind_(kind), first_(first) {
+        by_keys = true;
+        time = kind.eviction.time;
+    }
+    std::shared_ptr<AnyTable> make(TableSpec const& spec) const override { return made(spec, nullptr, true); }
+    std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool anew,
+                                   std::shared_ptr<AnyTable> const&) const override {
+        return made(spec, &find, anew && time.empty());
+    }
+    std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const override {
+        if (spec.names == VarType::STRINGS) return std::make_unique<KeyReader<std::string>>(keys(0), find);
+        return std::make_unique<KeyReader<std::int64_t>>(keys(0), find);
+    }
+
+    std::shared_ptr<TrainedTables> tables() const override { return new_trained_tables(); }
+    std::string text() const override {
+        auto const& e = kind_.eviction;
+        std::string text("Keyed");
+        for (auto const n : {kind_.capacity, kind_.sightings, std::int64_t{kind_.default_row}, e.idle, e.most, e.every})
+            text.append(" ").append(std::to_string(n));
+        return text.append(" ").append(std::to_string(kind_.probability)).append(" ").append(e.time);
+    }
+
+private:
+    KeyIndexOptions keys(std::uint64_t seed) const {
+        return {.capacity = kind_.capacity,
+                .default_row = kind_.default_row,
+                .sightings = kind_.sightings,
+                .probability = kind_.probability,
+                .record_uses = true,
+                .seed = seed,
+                .hash_seed = random_hash_seed()};
+    }
+    template <class T, class Key>
+    std::shared_ptr<AnyTable> made_of(TableSpec const& spec, FindTablePart const* find, bool anew) const {
+        KeyedTableOptions const options{
+            .width = static_cast<std::size_t>(spec.dims[1]), .seed = spec.seed, .keys = keys(spec.seed)};
+        auto const value = [first = first_](std::uint64_t bits, std::size_t k) { return first.at(bits, k); };
+        auto table = std::make_shared<AnyKeyedTable<T, Key>>(options, value, kind_.eviction, spec);
+        if (find != nullptr) table->load(*find, anew);
+        return table;
+    }
+    std::shared_ptr<AnyTable> made(TableSpec const& spec, FindTablePart const* find, bool anew) const {
+        auto const of_keys = [&]<class T>(std::type_identity<T>) {
+            return spec.names == VarType::STRINGS ? made_of<T, std::string>(spec, find, anew)
+                                                  : made_of<T, std::int64_t>(spec, find, anew);
+        };
+        if (spec.wire == dtype<float>::wire) return of_keys(std::type_identity<float>{});
+        if (spec.wire == dtype<double>::wire) return of_keys(std::type_identity<double>{});
+        if (spec.wire == dtype<bfloat16>::wire) return of_keys(std::type_identity<bfloat16>{});
+        throw TypeError("layer::Keyed: the elements", dtype_text(spec.wire), "f32, f64 or bf16");
+    }
+
+    layer::Keyed kind_;
+    layer::Initializer first_;
+};
+
+template <class = void>
+struct MakesKeyed final : layer::TableKind::Maker {
+    explicit MakesKeyed(layer::Keyed const& of) : kind(of) {}
+    std::shared_ptr<AnyTableKind const> with(layer::Initializer const& first) const override {
+        if (first.depends_on_dims())
+            throw GraphError(
+                "layer::embedding: the first values of a table by keys are Uniform, Normal or Constant: it has no "
+                "height "
+                "of which others depend");
+        return std::make_shared<KeyedKind<>>(kind, first.of({}));
+    }
+    layer::Keyed kind;
+};
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_CALLED_FUNCTION Keyed::operator TableKind() const {
+    static_cast<void>(
+        KeyIndex<std::int64_t>({.capacity = capacity, .sightings = sightings, .probability = probability}));
+    if (!default_row && sightings != 1)
+        throw ValueError("layer::Keyed: sightings", sightings, "1: without a default row each key has its own");
+    for (auto const& [field, value] : {std::pair("idle", eviction.idle), {"most", eviction.most}}) {
+        if (value < 0) throw ValueError({"layer::Keyed: eviction.", field}, value, "0 or more");
+    }
+    if (eviction.every < 1) throw ValueError("layer::Keyed: eviction.every", eviction.every, "1 or more");
+    return TableKind(std::make_shared<rowan::detail::MakesKeyed<>>(*this));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif

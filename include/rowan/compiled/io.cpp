@@ -1,11 +1,14 @@
 // rowan/compiled/io.cpp: the parts of the compiled library that need nanopb: descriptors, checkpoints and models.
 #include <rowan/distributed/detail/row_exchange.hpp>
+#include <rowan/graph/detail/key_variable.hpp>
 #include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op.hpp>
 #include <rowan/rowan.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
+#include <rowan/train/detail/table_inputs_of.hpp>
+#include <rowan/train/detail/trained_tables_of.hpp>
 
 #include <rowan/compiled/define.hpp>
 #include <rowan/distributed/gather_save.hpp>

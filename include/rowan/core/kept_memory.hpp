@@ -1,7 +1,7 @@
 // rowan/core/kept_memory.hpp: the freed memory that the process keeps for new tensors.
 #pragma once
 
-#include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 
@@ -16,16 +16,18 @@ namespace rowan::inline v0 {
 /// If the system has no memory left, all go back. A thread that uses a MemoryPool keeps its blocks there instead.
 /// errors   Error if ROWAN_KEPT_MEMORY is not a number; the first allocation of such a block throws it, too
 /// cost     O(1)
-inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
+std::size_t kept_memory();
 
 /// Sets the maximum number of bytes to keep, and returns memory beyond it to the system.
 /// errors   none
 /// cost     O(blocks that are returned)
-inline void limit_kept_memory(std::size_t most) { detail::process_blocks().limit(most); }
+void limit_kept_memory(std::size_t most);
 
 /// Returns all free memory that the process keeps to the system.
 /// errors   none
 /// cost     O(blocks)
-inline void release_memory() { detail::process_blocks().clear(); }
+void release_memory();
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/kept_memory_inl.hpp>

@@ -1,13 +1,18 @@
 // rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 #pragma once
 
-#include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 #include <limits>
-#include <utility>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+class FreeBlocks;
+
+}  // namespace detail
 
 /// Keeps the memory of destroyed tensors of any size and reuses it for new ones, without a limit unless one is given.
 /// (Without a pool, the process keeps large blocks only: kept_memory.hpp.) A thread uses the pool while it holds a
@@ -26,26 +31,25 @@ class MemoryPool {
 public:
     /// `most` is the maximum number of bytes of free memory to keep. Beyond it, blocks of the sizes that were not used
     /// for the longest time are returned to the system.
-    explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
-        : free_(new detail::FreeBlocks(most)) {}
+    explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max());
     MemoryPool(MemoryPool const&) = delete;  ///< not copyable
     MemoryPool& operator=(MemoryPool const&) = delete;
-    ~MemoryPool() { free_->close(); }
+    ~MemoryPool();
 
     /// The number of bytes of free memory in the pool.
-    std::size_t kept() const noexcept { return free_->kept(); }
+    std::size_t kept() const noexcept;
     /// Returns the free memory to the system.
-    void clear() noexcept { free_->clear(); }
+    void clear() noexcept;
 
     /// During its lifetime, the thread allocates tensors from the pool instead of the pool it used before.
     /// requires   the pool outlives the guard
     class [[nodiscard]] Guard {
     public:
         /// Makes `pool` the thread's pool until the guard is destroyed.
-        explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
+        explicit Guard(MemoryPool& pool) noexcept;
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;
-        ~Guard() { detail::current_pool() = before_; }
+        ~Guard();
 
     private:
         detail::FreeBlocks* before_;
@@ -56,3 +60,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/memory_pool_inl.hpp>

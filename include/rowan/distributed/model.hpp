@@ -30,6 +30,7 @@ struct ModelFiles {
     static void save_model(C const& comm, Variable& predict, Parameters const& parameters, std::string const& path) {
         SavePlace const place(path);
         save_shards<Files>(comm, place.folder, place.name, [&] {
+            check_saves_model(predict);
             auto save = model_save(predict, parameters, comm.rank(), comm.size());
             save.index.program = to_program<Ops>(predict);
             return save;
@@ -67,11 +68,13 @@ struct ModelFiles {
     static Parameters load_parameters(C const& comm, Variable& net, std::string const& path,
                                       std::size_t piece = deal_bytes, std::string const& files = {}) {
         auto const make = [](std::string const& file, CheckpointEntry const& entry) {
-            return value_of_type<Cpu, float, double, T...>(
-                Cpu{}, file, entry.desc, {}, [&]<class V>(std::type_identity<V>) {
-                    checkpoint_value<V>::expect(entry.desc, entry.type_name, entry.element_size);
-                    return checkpoint_value<V>::value(entry);
-                });
+            auto const get = [&]<class V>(std::type_identity<V>) {
+                checkpoint_value<V>::expect(entry.desc, entry.type_name, entry.element_size);
+                return checkpoint_value<V>::value(entry);
+            };
+            if (is_table_part(entry.desc.name, spec_of(entry.desc).dtype))
+                return value_of_type<Cpu, std::int64_t, std::uint8_t>(Cpu{}, file, entry.desc, {}, get);
+            return value_of_type<Cpu, float, double, T...>(Cpu{}, file, entry.desc, {}, get);
         };
         return load(
             comm, path, [&](auto const& saved, auto& all) { return read_parameters(net, saved, all, make); }, piece,

@@ -4,11 +4,13 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/blocks.hpp>
 #include <rowan/core/detail/run_meter.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/detail/rethrow_in.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/graph/detail/lock_names.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/limits.hpp>
 

@@ -16,7 +16,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,12 +32,13 @@ namespace detail {
 class ScopeRollback;
 class ScopeUse;
 struct ScopeNames;
+struct TableRole;
 }  // namespace detail
 
 /// What a variable is for. A temporary is the result of an operator. The caller feeds data. Training changes parameters
 /// and the states of optimizers, and sets the seeds of random operators for every batch. A step_input is the input of a
-/// step whose recurrent layer is created later.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+/// step whose recurrent layer is created later. Places are the rows of keys, which are found before a net runs.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input, places };
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
@@ -112,6 +112,9 @@ public:
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
+
+    /// Of tables by keys and in files, their states, and places in them.
+    std::shared_ptr<detail::TableRole> table_role;
 
     /// Of a parameter whose rows may have missed steps of a deferred optimizer: makes up for these steps.
     std::function<void()> catch_up;
@@ -248,9 +251,6 @@ public:
 private:
     Buffer<Scope*> entered_;
 };
-
-/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
-ROWAN_IF_CALLED std::unique_lock<std::mutex> lock_names(Scope const& scope);
 
 /// Removes on destruction what has been added to a scope since, unless `keep` was called.
 class ScopeRollback {

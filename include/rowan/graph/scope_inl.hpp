@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/detail/near_name.hpp>
+#include <rowan/graph/detail/lock_names.hpp>
 
 #include <algorithm>
 #include <atomic>

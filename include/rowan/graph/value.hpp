@@ -10,6 +10,7 @@
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/strings.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
@@ -43,6 +44,8 @@ inline constexpr bool is_compiled_value = false;
 template <class T>
 inline constexpr bool is_compiled_value<LoDTensor<T>> =
     is_one_of<T, float, double, std::int64_t, std::int32_t, std::uint8_t, bool, bfloat16, float16>;
+template <>
+inline constexpr bool is_compiled_value<Strings> = true;
 template <class T>
 inline constexpr bool is_compiled_value<SelectedRows<T>> = is_compiled_value<LoDTensor<T>>;
 template <class T>
@@ -58,8 +61,8 @@ inline constexpr bool can_hold = is_compiled_value<V> || requires {
 
 }  // namespace detail
 
-/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore or any other movable object; may be
-/// empty.
+/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray, a RowStore, Strings or any other movable object;
+/// may be empty.
 class Value {
 public:
     Value() = default;  ///< empty
@@ -124,8 +127,8 @@ public:
     /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
-    /// The kind, element type, dims and number of levels of a LoDTensor or a SelectedRows. A RowStore has those of the
-    /// tensor of its rows.
+    /// The kind, element type, dims and number of levels of a LoDTensor, a SelectedRows or Strings. A RowStore has those
+    /// of the tensor of its rows.
     /// errors   TypeError for any other type
     /// cost     O(1)
     VarSpec spec() const { return held().spec(); }
@@ -148,8 +151,8 @@ public:
     /// cost     O(rows), two allocations
     Value with_rows(std::span<std::int64_t const> rows) const { return held().with_rows(rows); }
 
-    // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
-    // LoDTensor are the sequences of its first level, or its rows if it has no levels.
+    // The members below need a LoDTensor, of any element type, or, where they know no rows, Strings, and throw a TypeError
+    // for anything else. The parts of a LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
     Lod const& lod() const& { return held().lod(); }    ///< the levels; empty if the rows form no sequences

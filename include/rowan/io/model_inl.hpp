@@ -13,6 +13,7 @@ namespace rowan::inline v0::detail {
 ROWAN_CALLED_FUNCTION ROWAN_RARE void save_model(std::span<ProgramOp const> operators, Variable& predict,
                                                  Parameters const& parameters, std::string const& path) {
     name_net(predict);
+    check_saves_model(predict);
     Checkpoint model;
     model.program = write_program(operators, std::array{&predict});
     add_parameters(model, predict, parameters);

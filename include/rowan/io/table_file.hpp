@@ -109,12 +109,23 @@ public:
     template <class First>
     static TableFile create(std::string const& path, TableFileShape const& shape, First const& first,
                             TableFileOptions options = {}) {
+        auto file = create_unsaved(path, shape, first, options);
+        file.store_->publish();
+        return file;
+    }
+    /// As create, but the file has no name before its first `save`, which throws the IoError if there is a file of it. A
+    /// program that ends before leaves none, or, killed, one with a temporary name, which the next create removes.
+    /// errors   those of create
+    /// cost     that of create
+    template <class First>
+    static TableFile create_unsaved(std::string const& path, TableFileShape const& shape, First const& first,
+                                    TableFileOptions options = {}) {
         std::vector<TableState> parts{TableState::of<T>("", shape.width)};
         parts.insert(parts.end(), shape.states.begin(), shape.states.end());
         auto const height = static_cast<std::size_t>(std::int64_t{shape.height});
         detail::TableLayout layout(0, height, std::move(parts));
         bool const fills = !std::is_same_v<First, std::nullptr_t>;
-        TableFile file(detail::TableStore<Files>::create(
+        return TableFile(detail::TableStore<Files>::create(
             path, std::move(layout), shape.allocate || fills, options.power_safe,
             [&]([[maybe_unused]] std::byte* rows) {
                 if constexpr (!std::is_same_v<First, std::nullptr_t>) {
@@ -126,8 +137,6 @@ public:
                     });
                 }
             }));
-        file.store_->publish();
-        return file;
     }
 
     std::int64_t height() const noexcept { return touched_.height(); }           ///< the number of rows
@@ -135,6 +144,8 @@ public:
     std::string const& path() const noexcept { return store_->path(); }          ///< absolute, without symbolic links
     /// The number of saves since the file was made, for example to find out which batches a file has seen.
     std::uint64_t saves() const noexcept { return store_->generation() - 1; }
+    /// A number that no other table has.
+    std::uint64_t id() const noexcept { return store_->layout().id; }
     /// The states that the file holds.
     std::span<TableState const> states() const noexcept { return parts().subspan(1); }
 

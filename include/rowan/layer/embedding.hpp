@@ -8,6 +8,7 @@
 #include <rowan/layer/initializer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/selected_rows.hpp>
+#include <rowan/layer/table_kind.hpp>
 #include <rowan/op/shape/declared.hpp>
 #include <rowan/op/table/declared.hpp>
 #include <rowan/sparse/placement.hpp>
@@ -27,7 +28,7 @@ namespace rowan::inline v0::layer {
 
 /// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = UNK;  ///< number of rows of the table; must be given
+    std::int64_t height = UNK;  ///< number of rows of the table; must be given, but for one by keys
     std::int64_t width = UNK;   ///< number of elements per row; must be given
     std::optional<std::int64_t> padding_id =
         {};  ///< id whose row reads as zeros, or is left out of bags, and is not trained
@@ -40,6 +41,8 @@ struct EmbeddingOptions {
     std::optional<std::vector<std::int64_t>> rows = {};
     /// whether the ranks that train together share out the rows: see layer::sharded_table
     bool sharded = false;
+    /// where the rows are and what names them, such as layer::Keyed{} or layer::InFile{.path = "rows.rowan"}
+    TableKind kind = {};
     /// of a sharded table: which rank has which rows, such as one that rowan::plan gives, and whether columns are cut
     Placement placement = {};
 };
@@ -51,6 +54,28 @@ namespace rowan::inline v0::detail {
 /// The dims of a table.
 /// errors   ShapeError if one is not given
 ROWAN_IF_CALLED Dims table_dims(layer::EmbeddingOptions const& options);
+
+/// A table of options.kind, of elements with this number.
+/// errors   ShapeError if the width, or without keys the height, is not given; GraphError if an option is given that the
+///          kind does not have, or the net is for a device
+ROWAN_IF_CALLED Variable& new_table_of_kind(layer::EmbeddingOptions const& options, std::int32_t wire, bool on_host);
+
+/// Throws a GraphError if `given`, .padding_id or .unknown, is for a table by keys.
+ROWAN_IF_CALLED void check_lookup(Variable const& table, bool given);
+
+/// What reads a table at ids: of a table by keys, their rows.
+/// errors   GraphError if keys are not data or of another type than that of an earlier call, strings are read by another
+///          table, or only some of several tables are by keys
+ROWAN_IF_CALLED Variable& ids_in(std::vector<Variable*> const& tables, Variable& ids);
+template <class Options>
+Variable& ids_in(Variable& table, Variable& ids, Options const& options) {
+    check_lookup(table, options.padding_id || options.unknown);
+    return ids_in({&table}, ids);
+}
+
+/// The type of ids of a lookup: of strings, that of their rows.
+template <class I>
+using id_of = std::conditional_t<std::is_same_v<I, std::string>, std::int64_t, I>;
 
 /// A sharded table, or one of the pieces of which each has some of its columns.
 template <class T, class Device>
@@ -116,6 +141,11 @@ Var<T, Device> sharded_table(EmbeddingOptions const& options) {
 /// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    if (options.kind.maker() != nullptr) {
+        Variable& v = rowan::detail::new_table_of_kind(options, dtype<T>::wire, std::is_same_v<Device, Cpu>);
+        v.bring = rowan::detail::bring_to<T, Device>();
+        return Var<T, Device>(v);
+    }
     if (options.sharded) return sharded_table<T, Device>(options);
     Dims const dims = rowan::detail::table_dims(options);
     if (options.rows) return selected_rows<T, Device>(*options.rows, dims, options.table, options.name);
@@ -131,8 +161,12 @@ struct TableReader {
     op_kernel const& kernel;
     Variable& ids;
     Attributes attributes;
+    bool given = false;  // .padding_id or .unknown
 
-    Variable& operator()(Variable& table) const { return first_result(kernel, {&table, &ids}, attributes); }
+    Variable& operator()(Variable& table) const {
+        check_lookup(table, given);
+        return first_result(kernel, {&table, &ids_in({&table}, ids)}, attributes);
+    }
 };
 
 /// The pieces of a table whose columns are cut.
@@ -154,7 +188,10 @@ layer::Var<T, Device> read_new_table(layer::EmbeddingOptions const& options, Tab
             return layer::Var<T, Device>(*op.outputs[0]);
         }
     }
-    return layer::Var<T, Device>(read(*layer::embedding_table<T, Device>(options)));
+    LayerRollback added;
+    layer::Var<T, Device> const result(read(*layer::embedding_table<T, Device>(options)));
+    added.keep();
+    return result;
 }
 
 ROWAN_TEMPLATE(layer::Var<float> read_new_table(layer::EmbeddingOptions const&, TableReader const&))
@@ -167,6 +204,7 @@ namespace rowan::inline v0::layer {
 /// Returns one row of the table for each id. The table's gradient is row-sparse; what computes a table, such as
 /// layer::transpose, gets it as a dense tensor.
 ///     layer::embedding(words, {.height = 10'000, .width = 64, .unknown = 0})    // words of no row read row 0
+///     layer::embedding(users, {.width = 16, .kind = layer::Keyed{}})            // keys: integers or strings
 /// A sharded table with placement.columns = k becomes k tables, `name`.0, `name`.1, …, of width / k, each with the first
 /// values that these columns have in the whole table, and the rows are joined. What is trained has the bits of a whole
 /// table, unless an optimizer or clip computes something from all columns, such as a norm or the row-wise AdaGrad: it
@@ -177,18 +215,20 @@ namespace rowan::inline v0::layer {
 /// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
-    static_assert(id_type<I>,
+    using Id = rowan::detail::id_of<I>;
+    static_assert(id_type<Id>,
                   "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
-    return apply<lookup_table_op>(options, table, ids);
+    return apply<lookup_table_op>(options, table, Var<Id, Device>(rowan::detail::ids_in(*table, *ids, options)));
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
-    static_assert(id_type<I>,
-                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     namespace d = rowan::detail;
+    using Id = d::id_of<I>;
+    static_assert(id_type<Id>,
+                  "rowan::layer::embedding: ids are integers: declare them with layer::data<std::int64_t>(name, dims)");
     LookupOptions const lookup{.padding_id = options.padding_id, .unknown = options.unknown};
     return d::read_new_table<T, Device>(options,
-                                        {kernel_of<lookup_table_op, Device, T, I>::value, *ids, d::owned(lookup)});
+                                        {kernel_of<lookup_table_op, Device, T, Id>::value, *ids, d::owned(lookup)});
 }
 
 // Mistakes, which do not compile.
@@ -212,15 +252,17 @@ auto embedding(X const& ids, EmbeddingOptions const&) {
 /// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<embedding_bag_op>(options, table, ids);
+    using Id = rowan::detail::id_of<I>;
+    return apply<embedding_bag_op>(options, table, Var<Id, Device>(rowan::detail::ids_in(*table, *ids, options)));
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions bag) {
     if (!bag.padding_id) bag.padding_id = options.padding_id;
     if (!bag.unknown) bag.unknown = options.unknown;
     namespace d = rowan::detail;
+    bool const given = bag.padding_id || bag.unknown;
     return d::read_new_table<T, Device>(
-        options, {kernel_of<embedding_bag_op, Device, T, I>::value, *ids, d::owned(std::move(bag))});
+        options, {kernel_of<embedding_bag_op, Device, T, d::id_of<I>>::value, *ids, d::owned(std::move(bag)), given});
 }
 
 /// One row for each sequence of ids: the sum, mean, … of their rows, each multiplied by the weight of its id, as
@@ -231,7 +273,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
-    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
+    Var<rowan::detail::id_of<I>, Device> const at(rowan::detail::ids_in(*table, *ids, options));
+    return apply<weighted_embedding_bag_op>(options, table, at, weight);
 }
 
 ROWAN_TEMPLATE(Var<float> sharded_table(EmbeddingOptions const&))

@@ -72,6 +72,9 @@ public:
     /// cost     O(rank)
     Initializer of(Dims const& dims) const;
 
+    /// Whether it is one of Xavier or Kaiming.
+    bool depends_on_dims() const noexcept { return scale_ != Scale::none; }
+
     /// Element i of a parameter. Of Xavier and Kaiming, call `of` first.
     /// errors   none
     /// cost     O(1)

@@ -16,7 +16,8 @@ namespace rowan::inline v0::layer {
 /// A reference to a variable of a scope. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Var {
-    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(std::same_as<T, std::string> || detail::is_element<T>(),
+                  "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;
@@ -76,6 +77,9 @@ namespace rowan::inline v0::layer {
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
+    static_assert(!(std::same_as<T, std::string> || ...),
+                  "rowan::layer::apply: strings are the keys of tables, and no operator reads them: "
+                  "layer::embedding(strings, {.width = 16, .kind = layer::Keyed{}})");
     static_assert(d::has_declaration<Op> || operation<Op>,
                   "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
     static_assert(

@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 inline constexpr std::int64_t UNK = -1;
 
 /// The kinds of variables, with their values in descriptors.
-enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3, STRINGS = 4 };
 
 /// Up to eight dims, each a count or UNK.
 class Dims {
@@ -94,6 +94,12 @@ template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
+}
+/// The spec of Strings: [n], with the levels of their sequences.
+/// errors   ShapeError if the rank is not 1
+constexpr VarSpec strings_spec(Dims dims, std::size_t lod_level = 0) {
+    if (dims.size() != 1) throw ShapeError("the rank of strings", dims.size(), 1);
+    return {.type = VarType::STRINGS, .dtype = dtype<std::uint8_t>::wire, .dims = dims, .lod_level = lod_level};
 }
 /// The spec of a SelectedRows.
 template <class T>

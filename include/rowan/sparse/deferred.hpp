@@ -79,6 +79,8 @@ public:
 
     std::int64_t height() const noexcept { return static_cast<std::int64_t>(done_.size()); }  ///< the rows of the table
 
+    /// Whether a row may have missed a step.
+    bool behind() const noexcept { return history_.size() != 0; }
     /// Whether the next step begins with a flush.
     bool full() const noexcept { return history_.size() == std::numeric_limits<Step>::max(); }
 

@@ -217,7 +217,23 @@ private:
 
 namespace detail {
 
+/// Keys that leave an index.
+struct KeyEviction {
+    std::vector<std::int64_t> rows{}, seen{};  // of keys with rows, ascending; of those without, by number
+};
+
 struct KeyIndexAccess {
+    /// The keys that were not used in step `since` or later and, if more than `most` remain, as many of these: those used
+    /// longest ago, of these the smallest. None has a row in `kept`. The index may have an open insertion.
+    /// requires   it records uses
+    /// errors   std::bad_alloc
+    template <class Key>
+    static KeyEviction unused(KeyIndex<Key> const& index, std::int64_t since, std::int64_t most,
+                              Tensor<std::int64_t> const& kept);
+    /// Removes them.
+    template <class Key>
+    static void evict(KeyIndex<Key>& index, KeyEviction const& leaving) noexcept;
+
     /// The key of a row, which a key has.
     template <class Key>
     static Key const& key(KeyIndex<Key> const& index, std::int64_t row);

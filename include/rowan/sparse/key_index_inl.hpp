@@ -440,6 +440,41 @@ KeyUses const& KeyIndexAccess::uses(KeyIndex<Key> const& index, std::int64_t row
     return index.rows_->uses[static_cast<std::size_t>(row)];
 }
 
+template <class Key>
+KeyEviction KeyIndexAccess::unused(KeyIndex<Key> const& index, std::int64_t since, std::int64_t most,
+                                   Tensor<std::int64_t> const& kept) {
+    auto& all = *index.rows_;
+    auto const used = [&](std::int64_t row) { return all.uses[static_cast<std::size_t>(row)].step; };
+    std::vector<std::int64_t> now(kept.begin(), kept.end());
+    std::ranges::sort(now);
+    auto rows = all.map.rows();
+    std::erase_if(rows, [&](std::int64_t row) { return std::ranges::binary_search(now, row); });
+    auto const staying = std::ranges::partition(rows, [&](std::int64_t row) { return used(row) < since; });
+    auto const leaving = rows.size() - staying.size();
+    auto const remaining = static_cast<std::int64_t>(all.map.size() - leaving);
+    auto more = static_cast<std::ptrdiff_t>(std::clamp<std::int64_t>(remaining - most, 0, std::ssize(staying)));
+    auto const before = [&](std::int64_t a, std::int64_t b) {
+        return used(a) != used(b) ? used(a) < used(b) : all.map.key(a) < all.map.key(b);
+    };
+    if (more != 0) std::ranges::nth_element(staying, staying.begin() + more - 1, before);
+    rows.resize(leaving + static_cast<std::size_t>(more));
+    std::ranges::sort(rows);
+    all.map.reserve_free(rows.size());
+    return {std::move(rows), all.seen.unused(since)};
+}
+
+template <class Key>
+void KeyIndexAccess::evict(KeyIndex<Key>& index, KeyEviction const& leaving) noexcept {
+    index.rows_->map.erase(leaving.rows);
+    index.rows_->seen.remove(leaving.seen);
+}
+
+ROWAN_TEMPLATE(KeyEviction KeyIndexAccess::unused(KeyIndex<std::int64_t> const&, std::int64_t, std::int64_t,
+                                                  Tensor<std::int64_t> const&))
+ROWAN_TEMPLATE(KeyEviction KeyIndexAccess::unused(KeyIndex<std::string> const&, std::int64_t, std::int64_t,
+                                                  Tensor<std::int64_t> const&))
+ROWAN_TEMPLATE(void KeyIndexAccess::evict(KeyIndex<std::int64_t>&, KeyEviction const&) noexcept)
+ROWAN_TEMPLATE(void KeyIndexAccess::evict(KeyIndex<std::string>&, KeyEviction const&) noexcept)
 ROWAN_TEMPLATE(std::int64_t const& KeyIndexAccess::key(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(KeyUses const& KeyIndexAccess::uses(KeyIndex<std::int64_t> const&, std::int64_t))
 ROWAN_TEMPLATE(std::uint64_t const& KeyIndexAccess::key(KeyIndex<std::uint64_t> const&, std::int64_t))

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -40,6 +41,9 @@ struct KeyedTableOptions {
     KeyIndexOptions keys{};  ///< which keys get rows
 };
 
+/// Number k of the first row of a key, from bits of the key and the seed.
+using FirstValue = std::function<double(std::uint64_t bits, std::size_t k)>;
+
 /// A table with a row for each key, and the states of its optimizer, which get new rows together.
 ///
 ///     KeyedTable<float> table({.width = 64});
@@ -61,11 +65,13 @@ public:
     using names = Keys<Key>;  ///< of rows, see row_table
 
     /// An empty table. With `keys.capacity`, addresses are reserved for as many rows; otherwise as GrowingTensor does.
+    /// With `first`, first values are its results, rounded to T, instead of uniform ones.
     /// errors   ValueError if low, high or their difference is not finite, or a number for the keys is not in its
     ///          range; those of GrowingTensor
     /// cost     O(1)
-    explicit KeyedTable(KeyedTableOptions const& options)
-        : options_(checked(options)), value_({options.width}, most_rows(options.keys)), index_(options.keys) {
+    explicit KeyedTable(KeyedTableOptions const& options, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), value_({options.width}, most_rows(options.keys)),
+          index_(options.keys) {
         limit(value_.most_rows());
         if (options.keys.default_row) add_default_row();
     }
@@ -310,12 +316,17 @@ private:
     void draw(detail::KeyView<Key> key, T* to) const {
         std::uint64_t const bits = hash_key(key, options_.seed);
         for (std::size_t k = 0; k < options_.width; ++k) {
-            double const x = options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+            double const x = first_ ? first_(bits, k) : uniform(bits, k);
             to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
         }
     }
 
+    double uniform(std::uint64_t bits, std::size_t k) const {
+        return options_.low + detail::product(options_.high - options_.low, detail::uniform_at(bits, k));
+    }
+
     KeyedTableOptions options_;
+    FirstValue first_;
     std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
     GrowingTensor<T> value_;
     std::vector<std::unique_ptr<State>> states_;
@@ -378,6 +389,11 @@ struct KeyedTableAccess {
     template <class T, class Key>
     static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
         table.reserve(height);
+    }
+    /// Removes keys.
+    template <class T, class Key>
+    static void evict(KeyedTable<T, Key>& table, KeyEviction const& leaving) noexcept {
+        KeyIndexAccess::evict(table.index_, leaving);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
     /// for which memory was reserved, and a value with no more rows. States have their first values. Nothing fails.

@@ -56,6 +56,10 @@ namespace layer {
 /// has the bits of an optimizer that is not lazy: it makes up for the steps that a row has missed when the row is read. An
 /// average has no such form, as it follows all values that a row has had, in each step.
 ///
+/// Of a table by keys (layer::Keyed), each rank has all rows. A step begins with one more agreement, and of several parts
+/// with the exchange of their keys: all ranks give the keys of all parts the same rows. Ranks compare the kinds of such
+/// tables before the first step, with their keys and rows.
+///
 /// Ranks compare their options before the first step: the seed, the numbers of parts and epochs, stop, the optimizers,
 /// rates, clip, average and overlap; of an optimizer of yours, its fields or those of its attributes (rowan::field), or
 /// else its learning rate. In each step, they compare the factors of their schedules, and at the end of an epoch the metric

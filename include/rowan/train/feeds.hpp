@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/strings.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
@@ -18,7 +19,8 @@
 
 namespace rowan::inline v0 {
 
-/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, or what a Tensor can be made of. Copies share its elements.
+/// The value of one variable: a Tensor, a LoDTensor, a SelectedRows, Strings, or what one of these can be made of. Copies
+/// share its elements.
 class Feed {
 public:
     /// A tensor, moved or copied in.
@@ -34,11 +36,16 @@ public:
     /// cost     one allocation, plus a copy unless it is moved in
     template <class T, class Device>
     Feed(SelectedRows<T, Device> value);
+    /// Strings, moved or copied in.
+    /// errors   std::bad_alloc
+    /// cost     one allocation, plus a copy unless they are moved in
+    ROWAN_IF_CALLED Feed(Strings value);
     /// An alias of a value, such as one of `Parameters`.
     /// errors   TypeError if the value cannot be shared
     /// cost     O(1), two allocations
     ROWAN_IF_CALLED Feed(Value const& value);
-    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; or one element.
+    /// An xtensor expression, evaluated; a range of elements, such as a std::vector or a std::span; one element; or a list
+    /// of strings, or of lists of strings.
     ///     {{"x", p + 1}, {"label", std::vector<std::int64_t>{2, 0}}, {"rate", 0.5f}}
     /// shapes   an expression [...] -> [...], a range of n elements -> [n], an element -> [1]
     /// errors   as Tensor::from_shape; the exceptions of the expression or the range
@@ -55,6 +62,8 @@ public:
 private:
     template <class X>
     static auto tensor_of(X& x);
+    template <class X>
+    static auto numbers_of(X& x);
     ROWAN_IF_CALLED static std::shared_ptr<Value> empty();
 
     std::shared_ptr<Value> value_;
@@ -73,6 +82,15 @@ Feed::Feed(SelectedRows<T, Device> value) : value_(empty()) {
 
 template <class X>
 auto Feed::tensor_of(X& x) {
+    if constexpr (detail::string_levels<std::remove_cv_t<X>>() != 0) {
+        return Strings(x);
+    } else {
+        return numbers_of(x);
+    }
+}
+
+template <class X>
+auto Feed::numbers_of(X& x) {
     constexpr bool expression = xt::is_xexpression<std::remove_cv_t<X>>::value;
     using Of = decltype([] {
         if constexpr (expression) {

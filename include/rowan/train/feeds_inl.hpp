@@ -15,6 +15,8 @@ namespace rowan::inline v0 {
 
 ROWAN_CALLED_FUNCTION std::shared_ptr<Value> Feed::empty() { return std::make_shared<Value>(); }
 
+ROWAN_CALLED_FUNCTION Feed::Feed(Strings value) : value_(empty()) { value_->set(std::move(value)); }
+
 ROWAN_CALLED_FUNCTION Feed::Feed(Value const& value) : value_(std::make_shared<Value>(value.share())) {}
 
 ROWAN_CALLED_FUNCTION Value Feed::value() const { return value_->share(); }

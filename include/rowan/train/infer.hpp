@@ -21,7 +21,8 @@ namespace rowan::inline v0 {
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
 ///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
 ///          Net::run
-/// cost     that of the operators that predict depends on, plus tracing the net
+///          as Predictor
+/// cost     that of the operators that predict depends on, plus tracing the net, and, of tables by keys, one copy of the keys
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {

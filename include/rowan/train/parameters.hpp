@@ -10,12 +10,23 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rowan::inline v0 {
 
-/// Values by variable name. The names of optimizer states contain an @.
+namespace detail {
+
+class AnyTable;
+struct HeldTables;
+struct ParametersAccess;
+
+}  // namespace detail
+
+/// Values by variable name. The names of optimizer states contain an @. The keys of a table by keys stand beside its rows,
+/// as "w#keys" and so on. Rows and states of a table in a file are those of the file, which further training changes.
 class Parameters {
 public:
     Parameters();  ///< no values
@@ -79,7 +90,7 @@ public:
     /// cost     O(variables)
     ROWAN_IF_CALLED Parameters averaged() const;
 
-    /// Returns aliases of the values of these names, to begin another training with them.
+    /// Returns aliases of the values of these names, with the keys of tables by keys, to begin another training with them.
     ///     .initial = pretrained.only({"embedding_0.w_0"})
     /// errors   GraphError if there is no such name, or one is given twice; TypeError if a value cannot be shared
     /// cost     O(names · log variables)
@@ -93,6 +104,8 @@ public:
     std::int64_t steps = 0;  ///< number of steps trained: batches, or groups of them, see layer::PartsOn
 
 private:
+    friend struct detail::ParametersAccess;
+
     ROWAN_IF_CALLED Parameters some(bool states) const;
     ROWAN_IF_CALLED [[noreturn]] static void wrong_kind(std::string_view name, Value const& value,
                                                         std::string const& expected);
@@ -104,7 +117,21 @@ private:
     }
 
     std::map<std::string, Value, std::less<>> values_;
+    std::shared_ptr<detail::HeldTables const> tables_;  // of values that are in files, or null
 };
+
+namespace detail {
+
+struct ParametersAccess {
+    /// The table in a file of which a value has the rows or a state, or null.
+    ROWAN_IF_CALLED static std::shared_ptr<AnyTable> table(Parameters const& parameters, std::string_view name);
+    /// Notes that the value of this name is of a table in a file.
+    ROWAN_IF_CALLED static void refer(Parameters& parameters, std::string name, std::shared_ptr<AnyTable> table);
+    /// Notes what another one has.
+    ROWAN_IF_CALLED static void refer(Parameters& parameters, Parameters const& to);
+};
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0
 

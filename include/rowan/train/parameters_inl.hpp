@@ -19,6 +19,32 @@ ROWAN_FUNCTION Parameters::Parameters(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters& Parameters::operator=(Parameters&&) noexcept = default;
 ROWAN_FUNCTION Parameters::~Parameters() = default;
 
+namespace detail {
+
+/// The tables of values by name.
+struct HeldTables : std::map<std::string, std::shared_ptr<AnyTable>, std::less<>> {};
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE std::shared_ptr<AnyTable> ParametersAccess::table(Parameters const& parameters,
+                                                                                   std::string_view name) {
+    if (parameters.tables_ == nullptr) return nullptr;
+    auto const found = parameters.tables_->find(name);
+    return found == parameters.tables_->end() ? nullptr : found->second;
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void ParametersAccess::refer(Parameters& parameters, std::string name,
+                                                              std::shared_ptr<AnyTable> table) {
+    auto all = std::make_shared<HeldTables>();
+    if (parameters.tables_ != nullptr) *all = *parameters.tables_;
+    all->insert_or_assign(std::move(name), std::move(table));
+    parameters.tables_ = std::move(all);
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void ParametersAccess::refer(Parameters& parameters, Parameters const& to) {
+    parameters.tables_ = to.tables_;
+}
+
+}  // namespace detail
+
 ROWAN_CALLED_FUNCTION ROWAN_RARE Value Parameters::find(std::string_view name) && { return find(name).share(); }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE bool Parameters::contains(std::string_view name) const {
@@ -41,12 +67,14 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Value const& Parameters::find(std::string_view 
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void Parameters::set(std::string name, Value value) {
+    if (detail::ParametersAccess::table(*this, name) != nullptr) detail::ParametersAccess::refer(*this, name, nullptr);
     values_.insert_or_assign(std::move(name), std::move(value));
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::share() const {
     Parameters alias;
     for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.tables_ = tables_;
     alias.steps = steps;
     return alias;
 }
@@ -56,6 +84,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::some(bool states) const 
     for (auto const& [name, value] : values_) {
         if ((name.find('@') != std::string::npos) == states) alias.set(name, value.share());
     }
+    alias.tables_ = tables_;
     alias.steps = steps;
     return alias;
 }
@@ -75,7 +104,12 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters Parameters::averaged() const {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE Feeds Parameters::only(std::initializer_list<std::string_view> names) const {
     Feeds some;
-    for (std::string_view const name : names) some.emplace(std::string(name), find(name));
+    for (std::string_view const name : names) {
+        some.emplace(std::string(name), find(name));
+        auto const parts = std::string(name).append("#");
+        for (auto at = values_.lower_bound(parts); at != values_.end() && at->first.starts_with(parts); ++at)
+            some.emplace(at->first, at->second);
+    }
     return some;
 }
 

@@ -49,8 +49,8 @@ public:
     /// of their own.
     /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
     /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
-    ///          ShapeError if a parameter differs from its variable
-    /// cost     that of tracing the net
+    ///          ShapeError if a parameter differs from its variable; IoError or FormatError of a table in a file
+    /// cost     that of tracing the net, and, of tables by keys, one copy of the keys
     explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
                        PredictorOptions const& options = {}, Device exec = {})
         : net_(detail::make_predictor(std::array{&*predict}, parameters, options, exec)) {}
@@ -76,7 +76,8 @@ public:
     /// shapes   that of the layer, with the dims of the batch
     /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
-    ///          variable's; those of the kernels, with the operator and its inputs named
+    ///          variable's; IndexError for a key without a row where there is no default row; those of the kernels, with
+    ///          the operator and its inputs named
     /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
     ///          for each call that runs at the same time
     LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {

@@ -4,11 +4,13 @@
 #include <rowan/train/predictor.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/detail/blocks.hpp>
 #include <rowan/core/detail/process_mutex.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/train/detail/feed.hpp>
+#include <rowan/train/detail/trained_tables.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -71,8 +73,13 @@ public:
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             Variable& v = *inputs[i];
             if (v.role() == Role::data) continue;
+            if (v.role() == Role::places) {
+                tables_of(*role_of(v).tables[0]).add(i, v, parameters);
+                continue;
+            }
             if (v.role() == Role::parameter) {
-                Value const& value = parameters.find(v.name());
+                bool const from_file = TrainedTables::is_in_file(v) && !parameters.contains(v.name());
+                Value const value = from_file ? tables_of(v).rows(v, parameters) : parameters.find(v.name()).share();
                 check_fits(v, value);
                 given_[i] = value.share();
                 if (v.bring != nullptr) v.bring(given_[i], exec, false);
@@ -97,6 +104,7 @@ public:
             if (places[i] == nullptr) places[i] = &values[i];
         }
         std::size_t const read = feed(net_.inputs(), feeds, values, exec);
+        if (tables_ != nullptr) tables_->find(exec.host(), feeds, values);
         if (read != feeds.size() && options_.refuse_other_feeds) check_read(feeds);
         in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
         synchronize(exec);
@@ -111,17 +119,24 @@ private:
             bool read = false;
             for (Variable const* v : net_.inputs())
                 read = read || (v->role() == Role::data && v->name() == named.first);
+            read = read || (tables_ != nullptr && tables_->reads(named.first));
             if (!read)
                 throw GraphError({"the batch has a value for \"", named.first, "\", which the net does not read"});
         }
     }
 
+    ROWAN_IF_CALLED TableInputs& tables_of(Variable const& table) {
+        if (tables_ == nullptr) tables_ = role_of(table).kind->tables()->new_inputs();
+        return *tables_;
+    }
+
     NetOrder net_;
     PredictorOptions options_;
-    std::vector<std::size_t> out_;  // the numbers of the outputs
-    std::vector<bool> again_;       // for each, whether it is asked for once more
-    Buffer<Value> given_;           // by number: parameters and constants
-    Buffer<Value*> places_;         // by number: those in given_, or nullptr for values of a call
+    std::shared_ptr<TableInputs> tables_;  // by keys and in files, or null
+    std::vector<std::size_t> out_;         // the numbers of the outputs
+    std::vector<bool> again_;              // for each, whether it is asked for once more
+    Buffer<Value> given_;                  // by number: parameters and constants
+    Buffer<Value*> places_;                // by number: those in given_, or nullptr for values of a call
     std::unique_ptr<IdlePools> pools_;
 };
 

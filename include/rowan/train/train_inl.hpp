@@ -104,7 +104,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
 ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
     Parameters all;
     agree(ranks_, TrainCall::save,
-          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters()); });
+          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(true)); });
     options_.checkpoint.save(cost_, all);
 }
 
@@ -202,7 +202,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-            return !ends || epochs_->end(epoch_, trainer_->parameters(), options_.on_epoch);
+            return !ends || epochs_->end(epoch_, trainer_->parameters(false), options_.on_epoch);
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
@@ -210,7 +210,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
     Parameters learned;
     agree(ranks_, TrainCall::end, [&](Words&) {
         epochs_->check_best();
-        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters();
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(true);
     });
     return learned;
 }

@@ -61,6 +61,8 @@ public:
     ///          - ValueError if the schedule's factor or a rate is not finite or negative, or an optimizer rejects an
     ///            option, or has one with which a cost grows: a learning rate below 0 and, of rowan's optimizers, also a
     ///            decay, l1 or l2 below 0 or a momentum outside of [0, 1]
+    ///          - GraphError for what tables by keys (layer::Keyed) or in files (layer::InFile) do not have, or if another
+    ///            trainer has one; IoError, FormatError, TypeError or ShapeError of a file
     ///          - with options.comm, those of layer::Comm
     /// cost     one pass over the net, and one write of each parameter and state
     explicit Trainer(layer::Var<T, Device> const& cost,
@@ -85,7 +87,8 @@ public:
     ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
     ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
-    ///          of the operators; Error if another call of step is running; GraphError if another thread runs or trains
+    ///          of the operators; IndexError for more keys than a table's capacity, ValueError for a time before that of
+    ///          the step before, IoError of a table in a file; Error if another call of step is running; GraphError if another thread runs or trains
     ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
     ///          options.check_every comes after the step, which steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
@@ -102,8 +105,9 @@ public:
     double step(std::span<Feeds const> batches) { return detail::make_step(*trainer_, batches); }
 
     /// Returns copies of parameters and optimizer states, complete when the call returns. Rows that have missed steps of
-    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps.
-    /// errors   std::bad_alloc
+    /// a deferred optimizer are brought up to date first, in the scope's values, which are behind between steps. A table in
+    /// a file is saved there, and referred to.
+    /// errors   std::bad_alloc; IoError of a table in a file
     /// cost     one read and one write of all of them, and the missed steps
     Parameters parameters() const { return detail::parameters_of(*trainer_); }
 

@@ -125,6 +125,7 @@ inline constexpr std::array collective_names{"together",
                                              "train",
                                              "the load of options.checkpoint",
                                              "Trainer",
+                                             "Trainer::step with tables by keys",
                                              "Trainer::step with sharded tables",
                                              "Trainer::step",
                                              "options.check_every",
@@ -136,6 +137,7 @@ static_assert(collective_names.size() == static_cast<std::size_t>(collective_of(
 
 ROWAN_CALLED_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::int64_t step) {
     char const* part = nullptr;  // of a step
+    if (call == TrainCall::keys) part = "keys";
     if (call == TrainCall::fetch) part = "fetch";
     if (call == TrainCall::step) part = "gradients";
     if (call == TrainCall::check) part = "options.check_every";
@@ -152,7 +154,7 @@ ROWAN_CALLED_FUNCTION std::array<char, 80> expected_text(TrainCall call, std::in
 ROWAN_IF_CALLED inline void check_operation(std::size_t rank, Collective other, Collective first) {
     if (other == first) return;
     auto const is = [&](TrainCall c) { return other == collective_of(c) || first == collective_of(c); };
-    if (is(TrainCall::epoch_end) && (is(TrainCall::fetch) || is(TrainCall::step)))
+    if (is(TrainCall::epoch_end) && (is(TrainCall::keys) || is(TrainCall::fetch) || is(TrainCall::step)))
         throw Error({"train: ", rank_text(rank), " has another number of batches than rank 0"});
     throw Error(rank_text(rank)
                     .append(" calls ")

@@ -48,6 +48,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE ShardSave parameters_save(Variable& net, Parame
     for (auto const& t : table_lookups(net)) tables.add(t.table);
     ShardSave save{.partition = {.ranks = ranks}, .step = parameters.steps};
     for (auto const& [name, value] : parameters) {
+        if (ParametersAccess::table(parameters, name) != nullptr) continue;
         Variable const* const table = tables.find(name);
         Variable const* const v = net.scope().find(name);
         if (table == nullptr && v != nullptr && v->sharded())

@@ -52,6 +52,27 @@ struct Value::Holder<SelectedRows<T, D>> final : Held<SelectedRows<T, D>> {
     Value on_host() const override { return of(to_host(value)); }
 };
 
+template <std::same_as<Strings> V>
+struct Value::Holder<V> final : Held<V> {
+    using Held<V>::Held, Held<V>::value;
+    std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+    std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(value.share()); }
+    std::string name() const override { return detail::kind_name<V>::text(); }
+    VarSpec spec() const override {
+        return {.type = VarType::STRINGS,
+                .dtype = dtype<std::uint8_t>::wire,
+                .dims = {static_cast<std::int64_t>(value.size())},
+                .lod_level = value.levels().levels() - 1};
+    }
+    Value on_host() const override { return of(value.share()); }
+    // The parts are sequences of strings, or strings; the rows are bytes.
+    std::size_t rows() const override { return value.bytes().size(); }
+    Lod const& lod() const override { return value.levels(); }
+    Value part(std::size_t begin, std::size_t end, Lod lod) const override {
+        return of(value.part(begin, end, std::move(lod)));
+    }
+};
+
 template <class T>
 struct Value::Holder<RowStore<T>> final : Held<RowStore<T>> {
     using V = RowStore<T>;
@@ -169,7 +190,10 @@ template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::tensor(AnyExec exec) const -> Rows {
     auto const& x = value.value();
     detail::check_usable(exec.get<D>(), x);
-    return {{x.shape().begin(), x.shape().end()}, x.row_size() * sizeof(T), const_cast<T*>(x.data()), &detail::row_functions<D>};
+    return {{x.shape().begin(), x.shape().end()},
+            x.row_size() * sizeof(T),
+            const_cast<T*>(x.data()),
+            &detail::row_functions<D>};
 }
 
 template <class V>
@@ -235,6 +259,7 @@ ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float16>>)
 ROWAN_TEMPLATE(void Value::hold(LoDTensor<float16>&&))
 ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float16>>)
 ROWAN_TEMPLATE(void Value::hold(SelectedRows<float16>&&))
+ROWAN_TEMPLATE(void Value::hold(Strings&&))
 ROWAN_TEMPLATE(struct Value::Holder<RowStore<float>>)
 ROWAN_TEMPLATE(void Value::hold(RowStore<float>&&))
 ROWAN_TEMPLATE(struct Value::Holder<RowStore<double>>)

@@ -41,6 +41,10 @@ template <class T>
 struct kind_name<RowStore<T>> {
     static std::string text() { return kind_on<T, Cpu>("RowStore"); }
 };
+template <>
+struct kind_name<Strings> {
+    static std::string text() { return "Strings"; }
+};
 template <class T, class D>
 struct kind_name<TensorArray<T, D>> {
     static std::string text() { return kind_on<T, D>("TensorArray"); }

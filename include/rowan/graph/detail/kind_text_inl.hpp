@@ -8,6 +8,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE std::string kind_text(VarSpec const& spec) {
+    if (spec.type == VarType::STRINGS) return kind_name<Strings>::text();
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
                              : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
                              : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"

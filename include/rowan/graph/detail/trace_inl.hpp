@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/graph/detail/lock_names.hpp>
 
 #include <algorithm>
 #include <array>

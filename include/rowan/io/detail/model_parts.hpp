@@ -105,6 +105,8 @@ void expect_whole(CheckpointFile const& file);
 /// errors   GraphError if there is no value for a parameter; ShapeError and TypeError as save_model
 ROWAN_IF_CALLED void add_parameters(Checkpoint& model, Variable& predict, Parameters const& parameters);
 ROWAN_IF_CALLED void name_net(Variable& predict);
+/// errors   GraphError if the net has a table by keys
+ROWAN_IF_CALLED void check_saves_model(Variable& predict);
 
 /// errors   TypeError if there is not one output, of the element type of `result`
 ROWAN_IF_CALLED void check_result(LoadedNet const& net, std::string const& path, VarSpec const& result);
@@ -132,7 +134,10 @@ Parameters loaded_parameters(std::string const& path, LoadOptions const& options
     expect_whole(file);
     Parameters parameters;
     for (std::string const& name : file.names()) {
-        if (name != "@steps") parameters.set(name, load_value<Cpu, float, double, T...>(Cpu{}, file, name, options));
+        if (name == "@steps") continue;
+        parameters.set(name, is_table_part(name, spec_of(file.desc(name)).dtype)
+                                 ? load_value<Cpu, std::int64_t, std::uint8_t>(Cpu{}, file, name, {})
+                                 : load_value<Cpu, float, double, T...>(Cpu{}, file, name, options));
     }
     parameters.steps = load_steps(file);
     return parameters;

@@ -4,6 +4,7 @@
 #include <rowan/io/detail/model_parts.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/detail/any_table.hpp>
 #include <rowan/graph/detail/trace.hpp>
 
 #include <array>
@@ -107,7 +108,9 @@ ROWAN_FUNCTION ROWAN_RARE std::int64_t load_steps(CheckpointFile const& file) {
 
 ROWAN_FUNCTION ROWAN_RARE Checkpoint checkpoint_of(Parameters const& parameters) {
     Checkpoint all;
-    for (auto const& [name, value] : parameters) all.add(name, entry_of(name, value));
+    for (auto const& [name, value] : parameters) {
+        if (ParametersAccess::table(parameters, name) == nullptr) all.add(name, entry_of(name, value));
+    }
     all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
     return all;
 }
@@ -134,6 +137,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void name_net(Variable& predict) { name_variabl
 ROWAN_CALLED_FUNCTION ROWAN_RARE void add_parameters(Checkpoint& model, Variable& predict,
                                                      Parameters const& parameters) {
     for (auto const& [name, v] : parameters_of(predict)) model.add(name, entry_of(name, whole_value(*v, parameters)));
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE void check_saves_model(Variable& predict) {
+    for (auto const& [name, v] : parameters_of(predict)) {
+        if (role_of(*v).kind != nullptr && role_of(*v).kind->by_keys)
+            throw GraphError(
+                {"save_model: ", name,
+                 " is a table by keys, of which a model does not have the keys: save_parameters has them"});
+    }
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE LoadedNet read_net(CheckpointFile const& file, Limits const& limits,

@@ -110,6 +110,10 @@ public:
         if (pages.empty()) return;
         std::sort(pages.begin(), pages.end());
         allocate(pages);
+        if (!temporary_.empty()) {  // no program finds it
+            fresh.written = true;
+            return;
+        }
         static constexpr std::size_t most = 256;  // 1 MiB of records
         Buffer<std::byte> records(std::min(most, pages.size()) * table_record_bytes);
         for (std::size_t from = 0, n = 0; from < pages.size(); from += n) {
@@ -135,6 +139,14 @@ public:
     /// Makes the rows as they are now what an interrupted program leaves.
     void save() {
         check_whole();
+        if (!temporary_.empty()) {
+            file_.sync(path_);
+            publish();
+            broken_ = true;
+            clear_journal();
+            broken_ = false;
+            return;
+        }
         if (journal_.empty()) return;
         broken_ = true;  // after an error, what is on the disk is known only when the file is opened again
         file_.sync(path_);

@@ -91,7 +91,7 @@ public:
     std::vector<std::int64_t> unused(std::int64_t since) {
         auto rows = map_.rows();
         std::erase_if(rows, [&](std::int64_t row) { return uses_[static_cast<std::size_t>(row)].step >= since; });
-        map_.reserve_free(rows.size());
+        map_.reserve_free(leaving_ + rows.size());
         return rows;
     }
     /// Removes them.

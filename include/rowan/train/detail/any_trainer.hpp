@@ -13,6 +13,7 @@
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/detail/train_settings.hpp>
+#include <rowan/train/detail/trained_tables.hpp>
 #include <rowan/train/feeds.hpp>
 #include <rowan/train/parameters.hpp>
 #include <rowan/train/schedule.hpp>
@@ -24,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,7 +49,8 @@ public:
     AnyTrainer(AnyTrainer const&) = delete;
     AnyTrainer& operator=(AnyTrainer const&) = delete;
     ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    ROWAN_IF_CALLED Parameters parameters() const;
+    /// Tables in files are saved if the result is `lasting`.
+    ROWAN_IF_CALLED Parameters parameters(bool lasting) const;
     std::int64_t steps() const noexcept { return steps_; }
     /// Those of the losses of the last step.
     std::int64_t rows() const noexcept { return rows_; }
@@ -141,6 +144,7 @@ private:
     DeviceExec exec_;
     std::optional<NetOrder> net_;
     std::vector<Variable*> parameters_, seeds_;
+    std::shared_ptr<TrainedTables> trained_;  // tables by keys and in files, or null
     std::vector<Moving> moving_;
     std::vector<TableLookups> tables_;                                 // sharded ones, if there are ranks
     std::vector<Variable*> sharded_;                                   // the same
@@ -151,11 +155,11 @@ private:
     std::vector<Variable*> passing_;  // what a step empties when it ends
     std::optional<ParameterUpdates> updates_;
     std::unique_ptr<DeferredTables> deferred_;  // nullptr if no optimizer is deferred
-    std::int64_t parts_;        // the most batches of a step
-    std::int64_t check_every_;  // steps; 0: never
+    std::int64_t parts_;                        // the most batches of a step
+    std::int64_t check_every_;                  // steps; 0: never
     bool overlap_;
-    std::optional<LossRows> losses_;  // of a part
-    std::int64_t rows_ = 0;           // of the losses of all parts of a step: 0 if it changes nothing
+    std::optional<LossRows> losses_;             // of a part
+    std::int64_t rows_ = 0;                      // of the losses of all parts of a step: 0 if it changes nothing
     PartsFunctions const* functions_ = nullptr;  // with several parts or ranks
     std::shared_ptr<TrainerParts> parted_;       // the same
     std::int64_t steps_ = 0;

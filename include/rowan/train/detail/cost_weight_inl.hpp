@@ -19,7 +19,8 @@
 namespace rowan::inline v0::detail {
 
 inline bool has_rows(Variable const& v) {
-    return v.spec().type == VarType::LOD_TENSOR && std::ranges::count(v.spec().dims, UNK) != 0;
+    return v.spec().type == VarType::LOD_TENSOR && v.role() != Role::parameter &&
+           std::ranges::count(v.spec().dims, UNK) != 0;
 }
 
 inline Linearity linearity(Operator const& op) { return op.kernel->row_traits(op.attributes).linearity; }

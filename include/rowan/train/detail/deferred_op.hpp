@@ -6,6 +6,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/only_checking.hpp>
+#include <rowan/graph/detail/any_table.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -17,10 +18,13 @@
 #include <rowan/train/detail/make_update.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -80,6 +84,7 @@ public:
 
     void catch_up(Cpu exec, Ids<> const& ids, bool positions) override {
         if (!state_->rows) return;
+        if (table_file() != nullptr && state_->rows->full()) flush(exec);  // here, as a step does not write before it
         Value const& param = variables_[0]->value();
         if (positions || param.is<LoDTensor<T>>()) return call(exec, ids);
         auto const& table = param.get<SelectedRows<T>>();
@@ -90,14 +95,45 @@ public:
         auto const found = find_rows(exec, table, numbers);
         call(exec, found);
     }
+    void fit(std::span<std::int64_t const> inserted) override {
+        auto& rows = state_->rows;
+        if (!rows) return;
+        auto const height = static_cast<std::int64_t>(variables_[0]->value().rows());
+        if (rows->height() != height) rows->resize(Height(height));
+        rows->renew(inserted);
+    }
     void flush(Cpu exec) override {
-        if (state_->rows) with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
+        if (!state_->rows || !state_->rows->behind()) return;
+        if (table_file() != nullptr) {  // in the order of its rows
+            std::vector<std::int64_t> some;
+            for (std::int64_t row = 0; row < state_->rows->height(); ++row) {
+                if (state_->rows->missed(row) != 0) some.push_back(row);
+                if (some.size() == most_at_once) call(exec, std::exchange(some, {}));
+            }
+            call(exec, some);
+        }
+        with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
     std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
+    static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+
+    /// The table, if it is in a file.
+    AnyTable* table_file() const {
+        auto const& kind = role_of(*variables_[0]).kind;
+        return kind != nullptr && kind->in_file ? role_of(*variables_[0]).table.get() : nullptr;
+    }
     void call(Cpu exec, Ids<> const& rows) {
+        if (AnyTable* const file = table_file()) {
+            std::vector<std::int64_t> behind;
+            rows.visit([&](auto list) {
+                std::ranges::copy_if(list, std::back_inserter(behind),
+                                     [&](auto row) { return state_->rows->missed(row) != 0; });
+            });
+            file->write(exec, behind);
+        }
         with_tensors([&](auto&... tensor) { state_->rows->catch_up(exec, rows, tensor...); });
     }
     template <class F>

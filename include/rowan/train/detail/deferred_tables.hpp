@@ -6,6 +6,7 @@
 #include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/feeds.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -21,7 +22,7 @@ public:
     virtual ~DeferredTables() = default;
 
     /// Adds a table. Each step reads the rows that the net of `cost` looks up, or, if that is nullptr, all.
-    /// errors   GraphError if another trainer defers its updates, too
+    /// errors   GraphError if another trainer defers its updates, too, or it is in a file, and all its rows are read
     /// cost     O(lookups); of the first one a pass over the net
     virtual void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) = 0;
     virtual bool contains(Variable const& table) const = 0;
@@ -30,6 +31,8 @@ public:
     virtual void catch_up(Cpu exec, std::span<Feeds const> batches, std::span<Variable* const> others) const = 0;
     /// Brings rows of a table up to date, if it is one of these: its rows at these positions.
     virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
+    /// Fits a table by keys, if it is one of these, to its rows now, of which some are new.
+    virtual void fit(Variable const& table, std::span<std::int64_t const> inserted) const = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) const = 0;
 };

@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
+#include <rowan/graph/detail/any_table.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 
 #include <algorithm>
@@ -30,9 +31,17 @@ public:
 
     void add(Variable& table, std::shared_ptr<MissedSteps> steps, Variable* cost) override {
         if (table.catch_up) throw GraphError({"another trainer defers the updates of ", table.name(), ", too"});
-        if (cost != nullptr && !lookups_) lookups_.emplace(all_lookups(*cost));
         Table added{&table, std::move(steps), {}};
-        if (cost != nullptr) added.lookups = std::move((*lookups_)[&table]);
+        if (role_of(table).kind != nullptr && role_of(table).kind->by_keys) {
+            added.lookups = TableLookups{&table};  // what binds the keys brings their rows up to date
+        } else if (cost != nullptr) {
+            if (!lookups_) lookups_.emplace(all_lookups(*cost));
+            added.lookups = std::move((*lookups_)[&table]);
+        }
+        if (!added.lookups && role_of(table).kind != nullptr)
+            throw GraphError({table.name(),
+                              " is in a file, and its optimizer deferred: nets read it by lookups of "
+                              "layer::data, so that not all rows are brought up to date in each step"});
         if (!added.lookups) added.steps->flush_each_step();
         places_.emplace(&table, tables_.size());
         tables_.push_back(added);
@@ -49,6 +58,9 @@ public:
     void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const override {
         if (auto const at = places_.find(&table); at != places_.end())
             tables_[at->second].steps->catch_up(exec, positions, true);
+    }
+    void fit(Variable const& table, std::span<std::int64_t const> inserted) const override {
+        if (auto const at = places_.find(&table); at != places_.end()) tables_[at->second].steps->fit(inserted);
     }
     void flush(Cpu exec) const override {
         for (Table const& t : tables_) t.steps->flush(exec);

@@ -24,6 +24,11 @@ ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t
 /// errors   GraphError if it has none; else as check_fits
 ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
 
+/// The name of a part of a table, such as "users#keys", among parameters.
+ROWAN_IF_CALLED std::string part_name(Variable const& table, std::string_view part);
+/// Whether a name is that of such a part, and of values of elements with this number.
+ROWAN_IF_CALLED bool is_table_part(std::string_view name, std::int32_t wire = dtype<std::int64_t>::wire);
+
 /// Throws GraphError unless there is a data variable of this name.
 ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
 

@@ -7,6 +7,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/near_name.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/graph/detail/lock_names.hpp>
 
 #include <cstddef>
 #include <sstream>
@@ -16,7 +17,7 @@ namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR && spec.type != VarType::SELECTED_ROWS)
+    if (spec.type == VarType::TENSOR_ARRAY || spec.type == VarType::STEP_SCOPES)
         throw TypeError(v.name(), value.kind(), "a value that is no tensor");
     auto const actual = [&] {
         try {
@@ -37,6 +38,23 @@ ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
     }
     if (actual.lod_level != spec.lod_level)
         throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
+}
+
+ROWAN_CALLED_FUNCTION std::string part_name(Variable const& table, std::string_view part) {
+    return std::string(table.name()).append("#").append(part);
+}
+
+ROWAN_CALLED_FUNCTION bool is_table_part(std::string_view name, std::int32_t wire) {
+    auto const at = name.rfind('#');
+    if (at == std::string_view::npos || (wire != dtype<std::int64_t>::wire && wire != dtype<std::uint8_t>::wire))
+        return false;
+    name = name.substr(at + 1);
+    name = name.substr(0, name.find('@'));
+    for (std::string_view const part :
+         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation"}) {
+        if (name == part) return true;
+    }
+    return false;
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {

@@ -25,7 +25,7 @@ ROWAN_CALLED_FUNCTION LossRows::LossRows(Variable& cost, std::span<Operator* con
     for (std::size_t i = 0; i < found.size(); ++i) {
         Variable const& v = *found[i];
         Operator const* const writer = writer_of(v);
-        if (has_rows(v) || v.role() == Role::data) {
+        if (has_rows(v) || v.role() == Role::data || v.role() == Role::places) {
             add(v, false);
         } else if (writer != nullptr && weighs_rows(linearity(*writer))) {
             add(*writer->inputs[2], true);

@@ -4,6 +4,8 @@
 #include <rowan/train/detail/make_update.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/graph/detail/any_table.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +37,10 @@ ROWAN_CALLED_FUNCTION AddedStates add_states(Scope& scope, ParameterGradient con
         Variable& v =
             scope.new_var(name, {.type = VarType::LOD_TENSOR, .dtype = state.dtype, .dims = dims}, Role::state);
         v.bring = state.bring;
+        if (role_of(*g.parameter).kind != nullptr) {
+            new_role(v).state_of = g.parameter;
+            new_role(v).state = {std::string(kernel.inputs[i]), row_states};
+        }
         v.initialize = [dims, some_rows, param = g.parameter, zeros = state.zeros](
                            Value& value, std::optional<std::uint64_t>, AnyExec exec) {
             Dims all = dims;  // a row for each of the parameter's

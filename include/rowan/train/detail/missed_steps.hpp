@@ -4,7 +4,9 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 
+#include <cstdint>
 #include <memory>
+#include <span>
 
 namespace rowan::inline v0::detail {
 
@@ -21,6 +23,8 @@ public:
     /// Brings the rows of ids in [0, height) up to date, but those of rows that a parameter of which only some rows exist
     /// does not have. `positions`: these are not ids, but places in such a parameter.
     virtual void catch_up(Cpu exec, Ids<> const& ids, bool positions) = 0;
+    /// Fits a table that has grown or shrunk, and of which these rows are new.
+    virtual void fit(std::span<std::int64_t const> inserted) = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) = 0;
     /// From now on, each step brings all rows up to date, as all are read between steps.

@@ -8,6 +8,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/train/detail/ranks.hpp>
 #include <rowan/train/detail/train_settings.hpp>
+#include <rowan/train/detail/trained_tables.hpp>
 #include <rowan/train/detail/update_kinds.hpp>
 #include <rowan/train/parameters.hpp>
 
@@ -50,7 +51,7 @@ public:
 
     /// Changes the parameters by the gradients in summed(). On an error other than of memory, nothing has changed, on any
     /// rank.
-    ROWAN_IF_CALLED void change(Scope& scope, DeviceExec const& exec, Ranks const* ranks);
+    ROWAN_IF_CALLED void change(Scope& scope, DeviceExec const& exec, Ranks const* ranks, TrainedTables const* tables);
 
     /// The states that begin with an average, so that a resumed training may lack them.
     ROWAN_IF_CALLED std::unordered_set<Variable const*> begin_with_average() const;

@@ -108,7 +108,8 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::prepare(std::int64_t step, double f
     }
 }
 
-ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec const& exec, Ranks const* ranks) {
+ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec const& exec, Ranks const* ranks,
+                                                    TrainedTables const* tables) {
     try {
         if (!clips_.operators().empty()) in_order(exec, [&] { clips_.run(scope, exec); });
         for (auto const& g : gradients_) {
@@ -117,6 +118,7 @@ ROWAN_CALLED_FUNCTION void ParameterUpdates::change(Scope& scope, DeviceExec con
                     own_rows(g.gradient->value(), shards_of(*g.parameter, ranks->size()), ranks->rank());
             check_shape(*g.parameter, *g.gradient);
         }
+        if (tables != nullptr) tables->write(exec.host(), gradients_);
         changes_.run(scope, exec);
     } catch (std::bad_alloc const&) {  // on this rank alone; what optimizers reject, options and shapes, all reject
         if (ranks != nullptr) ranks->must([] { throw; });

@@ -12,6 +12,7 @@ enum class TrainCall : std::int32_t {
     train,
     go_on,
     trainer,
+    keys,
     fetch,
     step,
     check,

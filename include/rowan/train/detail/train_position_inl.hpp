@@ -60,6 +60,7 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE TrainPosition TrainPosition::taken_from(Paramet
         else
             rest.set(name, v.share());
     }
+    ParametersAccess::refer(rest, saved);
     saved = std::move(rest);
     return at;
 }

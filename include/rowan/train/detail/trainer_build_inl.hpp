@@ -89,6 +89,28 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::build(TrainSettings const& opt
     losses_.emplace(cost_, net_->operators());
     for (Variable* const v : net_->inputs()) {
         if (v->role() == Role::seed) seeds_.push_back(v);
+        if (v->role() == Role::places && std::ranges::find(parameters_, role_of(*v).tables[0]) == parameters_.end())
+            throw GraphError(
+                {role_of(*v).tables[0]->name(), " is a table by keys, which the cost reads and does not train"});
+    }
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        Variable const& v = *parameters_[i];
+        if (role_of(v).kind == nullptr) continue;
+        if (trained_ == nullptr) {
+            trained_ = role_of(v).kind->tables();
+            trained_->find(parameters_, traced, net_->inputs());
+        }
+        if (ranks_ != nullptr && role_of(v).kind->in_file)
+            throw GraphError({v.name(), " is in a file, which one process trains"});
+        if (role_of(v).kind->in_file && options.stop)
+            throw GraphError(
+                {"options.stop: ", v.name(), " is in a file, which does not keep the rows of the best epoch"});
+        if (options.average)
+            throw GraphError({"options.average: ", v.name(), " is by keys or in a file, without averages"});
+        if (role_of(v).kind->in_file && updates_->read()[i]->spec().type != VarType::SELECTED_ROWS)
+            throw GraphError({v.name(),
+                              " is in a file, and its gradient is dense: nets read it by lookups, and its "
+                              "optimizer is lazy or layer::Deferred"});
     }
     updates_->add_updates(*own_, options);
     updates_->each_deferred([&](Variable& table, std::shared_ptr<MissedSteps> const& steps) {
@@ -111,6 +133,10 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
     auto const from_average = updates_->begin_with_average();
     std::vector<Value> firsts;  // empty for a variable that is initialized
     for (Variable* const v : all) {
+        if (TrainedTables::is_in_file(*v)) {
+            firsts.emplace_back();
+            continue;
+        }
         auto const found = initial.find(v->name());
         bool const resumed = resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()));
         if (resume != nullptr && !resumed && steps_ != 0 && !from_average.contains(v)) no_state(v->name(), steps_);
@@ -124,24 +150,32 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
     if (resume != nullptr) updates_->check_states(*resume);
     auto const* const ranks = ranks_.get();
     catch_up_others(all);
+    std::vector<std::uint64_t> seeds;
     for (std::size_t i = 0, number = 0; i < all.size(); ++i) {
         if (all[i]->piece == 0) ++number;  // the pieces of a table have the seed of the whole
-        auto const seed = bits_at(seed_, number);
+        seeds.push_back(bits_at(seed_, number));
+    }
+    if (trained_ != nullptr) trained_->make(all, seeds, resume, initial);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (TrainedTables::has(*all[i])) continue;
         if (!firsts[i].empty()) {
             all[i]->value() = own_copy(*all[i], firsts[i]);
         } else if (ranks != nullptr && all[i]->sharded()) {
-            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seed, exec_);
+            all[i]->initialize_rows(all[i]->value(), detail::rows_of(ranks, *all[i]), seeds[i], exec_);
         } else if (all[i]->initialize) {
-            all[i]->initialize(all[i]->value(), seed, exec_);
+            all[i]->initialize(all[i]->value(), seeds[i], exec_);
         }
     }
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters() const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(bool lasting) const {
+    if (trained_ != nullptr) trained_->show(deferred_.get());
     if (deferred_ != nullptr) deferred_->flush(exec_.host());
     Parameters result;
     result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    for (Variable* const v : variables())
+        result.set(v->name(), TrainedTables::is_in_file(*v) ? v->value().share() : v->value().copy());
+    if (trained_ != nullptr) trained_->save(result, lasting);
     synchronize(exec_);
     return result;
 }
@@ -171,12 +205,17 @@ template <class Named>
 void AnyTrainer::check_parameters(Named const& given, char const* what, bool may_move) const {
     if (given.empty()) return;
     std::unordered_set<std::string_view> names;
-    for (Variable const* const v : parameters_) names.insert(v->name());
+    std::unordered_set<std::string_view> keyed;
+    for (Variable const* const v : parameters_) {
+        names.insert(v->name());
+        if (may_move && role_of(*v).kind != nullptr) keyed.insert(v->name());
+    }
     for (Moving const& m : moving_) {
         if (may_move) names.insert(m.now->name());
     }
     for (auto const& [name, value] : given) {
         if (names.contains(name)) continue;
+        if (is_table_part(name) && keyed.contains(std::string_view(name).substr(0, name.rfind('#')))) continue;
         throw GraphError({"there is no parameter \"", name, "\" ", what, near_text(name, names)});
     }
 }

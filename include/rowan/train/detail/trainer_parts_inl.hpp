@@ -80,7 +80,9 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::tell_ranks(NamedValues& to, TrainSettings
     auto all = variables();  // but for rows
     TableNames tables;
     for (Variable* const t : sharded_) tables.add(t);
+    if (trained_ != nullptr) trained_->tell_ranks(to);
     std::erase_if(all, [&](Variable const* v) {
+        if (TrainedTables::has(*v)) return true;  // rows that no key has may differ
         auto const* const table = tables.find(v->name());
         return table != nullptr && table != v;
     });
@@ -105,7 +107,9 @@ ROWAN_CALLED_FUNCTION void AnyTrainer::check_ranks() const {
         TableNames left_out;
         for (Variable* const table : sharded_) left_out.add(table);
         updates_->each_deferred([&](Variable& table, auto const&) { left_out.add(&table); });
-        std::erase_if(all, [&](Variable const* v) { return left_out.find(v->name()) != nullptr; });
+        if (trained_ != nullptr) trained_->tell_ranks(same);
+        std::erase_if(all,
+                      [&](Variable const* v) { return TrainedTables::has(*v) || left_out.find(v->name()) != nullptr; });
         add_variables(same, all, "value");
     });
 }

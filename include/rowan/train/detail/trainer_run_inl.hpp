@@ -43,6 +43,7 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::run(Feeds const& feeds, std::int64_t pa
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i]->role() == Role::data) inputs[i]->value() = std::move(fed[i]);
     }
+    if (trained_ != nullptr) trained_->place(exec_.host(), static_cast<std::size_t>(part));
     {
         std::vector<Value> seeds(seeds_.size());
         for (std::size_t k = 0; k < seeds_.size(); ++k) exec_.set(seeds[k], std::array{seed_of(k, part)});
@@ -84,28 +85,52 @@ ROWAN_CALLED_FUNCTION double AnyTrainer::step(std::span<Feeds const> batches, St
     std::optional<ScopeUse> use;
     MemoryPool::Guard const guard(*pool_);
     std::optional<Emptied> after;  // whose memory the pool keeps
-    auto const enter = [&] {
+    struct EndOfStep {
+        explicit EndOfStep(AnyTrainer& of) : trainer(of) {}
+        EndOfStep(EndOfStep const&) = delete;
+        EndOfStep& operator=(EndOfStep const&) = delete;
+        AnyTrainer& trainer;
+        ~EndOfStep() {
+            if (trainer.trained_ != nullptr) trainer.trained_->end(trainer.deferred_.get());
+        }
+    };
+    std::optional<EndOfStep> bound;
+    auto const begin = [&] {  // once
+        if (entered) return;
         entered.emplace(running_, "Trainer::step");
         use.emplace(cost_.scope());
         after.emplace(passing_);
-        catch_up_others(net_->inputs());
+        if (batches.empty() || std::cmp_greater(batches.size(), parts_))
+            throw ShapeError("batches", batches.size(), {"1 to options.parts = ", parts_});
+        bound.emplace(*this);
     };
+    auto const enter = [&] {
+        begin();
+        catch_up_others(net_->inputs());
+        if (trained_ != nullptr) trained_->bind(exec_.host(), batches, steps_ + 1, deferred_.get());
+    };
+    if (ranks_ != nullptr && trained_ != nullptr && trained_->by_keys())
+        trained_->meet(*ranks_, batches, parts_of(batches), number_, begin);
     double const cost = functions_ == nullptr ? run_batch(batches, std::cref(enter))
                                               : (this->*functions_->run)(batches, ahead, std::cref(enter));
     if (rows_ != 0) {
-        updates_->change(*own_, exec_, ranks_.get());
+        updates_->change(*own_, exec_, ranks_.get(), trained_.get());
+        if (trained_ != nullptr) trained_->keep();
         ++steps_;
         for (Moving const& m : moving_) {
             if (m.changes) m.now->value() = std::exchange(m.next->value(), Value());
         }
     }
     if (ranks_ != nullptr) (this->*functions_->end_ranks)();
+    if (rows_ != 0 && trained_ != nullptr) {
+        auto const report = [&] { trained_->report(); };
+        ranks_ == nullptr ? report() : ranks_->must(report);
+    }
     return cost;
 }
 
 ROWAN_CALLED_FUNCTION double AnyTrainer::run_batch(std::span<Feeds const> batches, std::function<void()> const& enter) {
     enter();
-    if (batches.size() != 1) throw ShapeError("batches", batches.size(), "1 to options.parts = 1");
     prepare();
     if (deferred_ != nullptr) deferred_->catch_up(exec_.host(), batches, {});
     double const cost = run(batches[0], 0);

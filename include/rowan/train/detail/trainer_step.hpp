@@ -86,24 +86,18 @@ private:
     /// Whether sums of gradients begin while the net runs.
     bool sums_early() const { return agreed_ && total_ > 1; }
 
-    ROWAN_IF_CALLED void begin(std::function<void()> const& enter) const {
-        enter();
-        if (total_ == 0 || total_ > t_.parts_)
-            throw ShapeError("batches", total_, {"1 to options.parts = ", t_.parts_});
-    }
-
     /// Gets the rows of sharded tables, if there are any.
     ROWAN_IF_CALLED void fetch(std::function<void()> const& enter) {
         fetched_ = std::move(t_.ahead_);
         if (fetched_ != nullptr && agreed_) {
             try {
-                begin(enter);
+                enter();
             } catch (...) {
                 error_ = std::current_exception();
             }
             ranks_->must([this] { fetched_->end_rest(t_.tables()); });
         } else if (!t_.tables_.empty()) {
-            fetched_ = t_.fetch(batches_, [this, &enter] { begin(enter); });
+            fetched_ = t_.fetch(batches_, enter);
         }
         if (fetched_ == nullptr) return;
         rows_ = std::move(fetched_->rows);
@@ -150,7 +144,7 @@ private:
 
     ROWAN_IF_CALLED void run_own(Ranks::Words& words, std::function<void()> const& enter) {
         if (error_) std::rethrow_exception(error_);
-        if (t_.tables_.empty()) begin(enter);
+        if (t_.tables_.empty()) enter();
         words[0] = total_;
         words[1] = std::bit_cast<std::int64_t>(t_.prepare());
         auto const mine =

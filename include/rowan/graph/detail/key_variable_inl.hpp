@@ -1,7 +1,7 @@
-// rowan/io/keyed_table_inl.hpp: definitions of rowan/io/keyed_table.hpp.
+// rowan/graph/detail/key_variable_inl.hpp: definitions of rowan/graph/detail/key_variable.hpp.
 #pragma once
 
-#include <rowan/io/keyed_table.hpp>
+#include <rowan/graph/detail/key_variable.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 
