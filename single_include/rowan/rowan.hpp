@@ -37864,9 +37864,10 @@ public:
     ///          variable's; ShapeError if the cost is not one number; ValueError if the cost
     ///          or the schedule's factor is not finite, the factor is negative, or an optimizer rejects an option; those
     ///          of the operators; IndexError for more keys than a table's capacity, ValueError for a time before that of
-    ///          the step before, IoError of a table in a file; Error if another call of step is running; GraphError if another thread runs or trains
-    ///          a net of this scope. On error, all parameters have the values from before; but an error of the comparison by
-    ///          options.check_every comes after the step, which steps() counts
+    ///          the step before, IoError of a table in a file; Error if another call of step is running; GraphError if
+    ///          another thread runs or trains a net of this scope. On error, all parameters have the values from before; but
+    ///          errors of the comparison by options.check_every, and of layer::Eviction::report, come after the step, which
+    ///          steps() counts
     /// cost     that of the operators, of their gradients and of the optimizers
     double step(Feeds const& feeds) { return step(std::span(&feeds, 1)); }
 

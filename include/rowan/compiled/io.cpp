@@ -6,8 +6,8 @@
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/op.hpp>
 #include <rowan/rowan.hpp>
-#include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/detail/table_inputs_of.hpp>
+#include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/detail/trained_tables_of.hpp>
 
 #include <rowan/compiled/define.hpp>

@@ -142,7 +142,8 @@ public:
     std::int64_t height() const noexcept { return touched_.height(); }           ///< the number of rows
     std::size_t width() const noexcept { return parts()[0].width.value_or(1); }  ///< the number of elements of a row
     std::string const& path() const noexcept { return store_->path(); }          ///< absolute, without symbolic links
-    /// The number of saves since the file was made, for example to find out which batches a file has seen.
+    /// The number of saves since the file was made, for example to find out which batches a file has seen; without the first
+    /// one after create_unsaved, which makes it.
     std::uint64_t saves() const noexcept { return store_->generation() - 1; }
     /// A number that no other table has.
     std::uint64_t id() const noexcept { return store_->layout().id; }
