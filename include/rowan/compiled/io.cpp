@@ -1,5 +1,4 @@
 // rowan/compiled/io.cpp: the parts of the compiled library that need nanopb: descriptors, checkpoints and models.
-#include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/graph/detail/key_variable.hpp>
 #include <rowan/graph/detail/make_kernel.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>

@@ -121,4 +121,4 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 
 }  // namespace rowan::inline v0
 
-#include <rowan/distributed/dense_allreduce_inl.hpp>
+#include <rowan/distributed/detail/dense_exchange.hpp>

@@ -5,17 +5,98 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
-#include <rowan/distributed/detail/table_use.hpp>
-#include <rowan/distributed/detail/text_table.hpp>
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
+
+/// errors   ShapeError if a number of tables[i] is bad
+ROWAN_IF_CALLED inline void check_table(TableToPlace const& t, std::size_t i) {
+    auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
+        if (!good) throw ShapeError({"tables[", i, "].", field}, n, expected);
+    };
+    check("height", t.height, t.height >= 0, "at least 0");
+    check("width", t.width, t.width >= 0, "at least 0");
+    check("lookups", t.lookups, t.lookups >= 0, "at least 0");
+    check("element_bytes", t.element_bytes, t.element_bytes >= 1, "at least 1");
+    check("state_bytes", t.state_bytes, t.state_bytes >= 0, "at least 0");
+    std::int64_t const most = t.lookups < t.height ? t.lookups : t.height;
+    check("different", t.different, t.different >= 0 && t.different <= most,
+          std::string("in [0, ").append(std::to_string(most)).append("], the lookups and the height"));
+}
+
+/// The different rows that the ranks of a step name, and those that one of them does.
+struct NamedRows {
+    ROWAN_IF_CALLED NamedRows(TableToPlace const& t, int ranks) {
+        auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
+        if (t.lookups == 0 || t.height == 0) return;
+        all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
+        of_rank = n * all / (n + (ranks - 1) * all);
+    }
+    double all = 0, of_rank = 0;
+};
+
+/// The bytes of elements and states.
+ROWAN_IF_CALLED inline double table_bytes(TableToPlace const& t) {
+    return static_cast<double>(t.height) *
+           (static_cast<double>(t.width) * static_cast<double>(t.element_bytes) + static_cast<double>(t.state_bytes));
+}
+
+/// "1.5 MiB"
+ROWAN_IF_CALLED inline std::string bytes_text(double bytes) {
+    static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
+    std::size_t unit = 0;
+    for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+    auto const tenths = std::llround(bytes * 10);
+    std::string text = std::to_string(tenths / 10);
+    if (unit != 0) text.append(".").append(std::to_string(tenths % 10));
+    return text.append(units[unit]);
+}
+
+/// "1.050"
+ROWAN_IF_CALLED inline std::string ratio_text(double x) {
+    auto const n = std::llround(x * 1000);
+    return std::to_string(n / 1000).append(".").append(std::to_string(1000 + n % 1000).substr(1));
+}
+
+/// Lines of texts in columns, which are aligned to the right, but two of them to the left.
+class TextTable {
+public:
+    TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
+    void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
+    ROWAN_IF_CALLED std::string text() const {
+        std::string text;
+        std::vector<std::size_t> widths(columns_);
+        for (std::size_t i = 0; i < cells_.size(); ++i) {
+            auto& width = widths[i % columns_];
+            if (cells_[i].size() > width) width = cells_[i].size();
+        }
+        for (std::size_t i = 0; i < cells_.size(); ++i) {
+            std::size_t const column = i % columns_, space = widths[column] - cells_[i].size();
+            bool const left = column == left_.first || column == left_.second, last = column + 1 == columns_;
+            if (column != 0) text.append("  ");
+            if (!left) text.append(space, ' ');
+            text.append(cells_[i]);
+            if (left && !last) text.append(space, ' ');
+            if (last) text.append("\n");
+        }
+        return text;
+    }
+
+private:
+    std::size_t columns_;
+    std::pair<std::size_t, std::size_t> left_;
+    std::vector<std::string> cells_;
+};
 
 inline constexpr std::int64_t blocks_of_rank = 16;  // that even out what one of them has more
 using Amount = double Plan::Rank::*;

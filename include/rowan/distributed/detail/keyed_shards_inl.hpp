@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/sparse/key_index_options.hpp>
 

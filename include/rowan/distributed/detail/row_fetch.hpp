@@ -5,7 +5,6 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/met_rows.hpp>
 #include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
@@ -20,6 +19,9 @@
 
 namespace rowan::inline v0::detail {
 
+struct ListExchange;
+struct RowRelay;
+
 /// The rows that this rank asks each rank of a group for, each once, and those that each asks it for.
 struct RowRequest {
     std::vector<std::int64_t> wanted;        // rank 0's first, until all are told
@@ -32,41 +34,6 @@ struct RowRequest {
     /// The other way: a piece for each row of `wanted` goes to its rank, which receives those of `asked`.
     ROWAN_IF_CALLED ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces,
                                       std::span<std::byte> in) const;
-};
-
-/// What the ranks of a node ask this rank for: rows of the ranks at its place in all nodes. It asks each other node once
-/// for a row.
-struct RowRelay {
-    Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
-    std::vector<RowsOfRank> lists;     // of them
-    std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
-    MetRows met;                       // those of other nodes
-    std::vector<std::size_t> places;   // of each of these: in met.rows()
-    RowRequest nodes;                  // met.rows(), of the ranks at this place
-
-    ROWAN_IF_CALLED RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
-    RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
-    RowRelay& operator=(RowRelay const&) = delete;
-    ~RowRelay() = default;
-};
-
-/// The rows of several tables that this rank asks each rank for, as one list on its way.
-class RowMessages {
-public:
-    /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
-    /// rows. Of a single table, unless `padded`, the rows alone.
-    ROWAN_IF_CALLED static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
-
-    /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ROWAN_IF_CALLED ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                                       std::vector<std::size_t> come, bool padded = false);
-    /// Reads what has come: `asked` and `receive` of each table.
-    ROWAN_IF_CALLED void end(std::span<RowRequest* const> tables);
-
-private:
-    bool numbered_ = true;
-    std::vector<std::int64_t> out_, in_;
-    std::vector<std::size_t> words_, come_;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
@@ -116,6 +83,13 @@ public:
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route
     NodeRoute const* route() const { return slots_.route().get(); }
 
+    /// Sends the rows that other ranks ask for, answers[i] for asked()[i], and receives its own.
+    ROWAN_IF_CALLED void send_rows(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
+                                   std::span<std::byte> come) const;
+    /// Sends a piece for each row that other ranks have, and receives those for asked(). Each rank is a part.
+    ROWAN_IF_CALLED void give_rows(Cpu exec, ProcessGroup const& group, ElementSums const& type, std::size_t row_bytes,
+                                   std::span<std::byte const> pieces, std::span<std::byte> came) const;
+
     /// The address of the row of id i: in this rank's table, or among the others that have come.
     struct Rows {
         std::byte const *table, *came;
@@ -133,8 +107,6 @@ public:
     }
 
 private:
-    /// What is asked for next.
-    RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
     /// Tells the ranks of a group the next request of each table.
     ROWAN_IF_CALLED static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
     ROWAN_IF_CALLED void has_been_asked_by_nodes();
@@ -153,4 +125,4 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/distributed/detail/row_fetch_inl.hpp>
+#include <rowan/distributed/detail/row_transfers.hpp>

@@ -14,7 +14,6 @@
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/row_summands.hpp>
-#include <rowan/distributed/detail/shard_parts.hpp>
 #include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shard_gradient.hpp>
@@ -33,14 +32,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Sends the rows of a lookup that other ranks ask for, answers[i] for fetch.asked()[i], and receives its own.
-ROWAN_IF_CALLED void send_rows(ProcessGroup const& group, RowFetch const& fetch, std::size_t row_bytes,
-                               std::span<std::byte const> answers, std::span<std::byte> come);
-
-/// Sends a piece for each row of a lookup that other ranks have, and receives those for fetch.asked(). Each rank is a part.
-ROWAN_IF_CALLED void give_rows(Cpu exec, ProcessGroup const& group, RowFetch const& fetch, ElementSums const& type,
-                               std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> came);
-
 template <class T, communicator C>
 class RowShards;
 
@@ -50,6 +41,39 @@ class RowLookup {
     friend class RowShards;
     std::shared_ptr<RowFetch const> fetch_;
     std::int64_t number_ = 0, table_ = 0;
+};
+
+/// The parts of a rank, with slots instead of rows; a rank may have no parts.
+template <class T>
+class ShardParts final : public RowParts<T> {
+public:
+    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::size_t width, Slots const& slots,
+               std::int64_t table)
+        : RowParts<T>({}), exec_(exec), given_(parts), width_(width), slots_(slots), table_(table) {}
+
+    std::int64_t table() const override { return table_; }
+
+    void describe(Notice& notice) override {
+        for (auto const& p : given_) {
+            if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
+                throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", slots_.height()});
+            if (p.value().shape().size() != 2 || p.row_size() != width_)
+                throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
+            moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
+        }
+        if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
+        this->parts_ = moved_;
+        RowParts<T>::describe(notice);
+        notice.own[0] = static_cast<std::int64_t>(given_.size());
+    }
+
+private:
+    Cpu exec_;
+    std::span<SelectedRows<T> const> given_;
+    std::size_t width_;
+    Slots const& slots_;
+    std::int64_t table_;
+    std::vector<SelectedRows<T>> moved_;
 };
 
 /// The ranks of a table and where its rows are, and the rows and gradients that travel between them. The functions are
@@ -115,7 +139,7 @@ public:
             auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            send_rows(all, *fetch, bytes, bytes_of(answers), came);
+            fetch->send_rows(all, bytes, bytes_of(answers), came);
             copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
                       ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
@@ -165,8 +189,8 @@ public:
             describe(n, width);
         });
         after_agreement(group(), [&] {
-            give_rows(exec, group(), *g.fetch_, element_sums<T>(), bytes, bytes_of(std::as_const(send)),
-                      bytes_of(g.came_));
+            g.fetch_->give_rows(exec, group(), element_sums<T>(), bytes, bytes_of(std::as_const(send)),
+                                bytes_of(g.came_));
         });
         return g;
     }
@@ -215,5 +239,3 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
-
-#include <rowan/distributed/detail/row_shards_inl.hpp>

@@ -183,4 +183,4 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/distributed/detail/row_summands_inl.hpp>
+#include <rowan/distributed/detail/row_reduction.hpp>

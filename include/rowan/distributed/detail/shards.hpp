@@ -2,16 +2,10 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/core/ids.hpp>
-#include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/graph/detail/shard_rows.hpp>
-#include <rowan/graph/value.hpp>
-#include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/ranks.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,11 +26,6 @@ ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup con
                                                                 Cpu exec, std::span<TableRows const> tables, bool told,
                                                                 std::vector<bool> waits, FetchedTables const& now);
 
-/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
-/// cost     every row sent once to the rank that has it
-ROWAN_IF_CALLED RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
-
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/distributed/detail/shards_inl.hpp>
+#include <rowan/distributed/detail/fetched_shards.hpp>
