@@ -6,7 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/saved_shards.hpp>
+#include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/self.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/detail/checkpoint_format.hpp>

@@ -6,8 +6,8 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/shards.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/op/detail/dtype_text.hpp>
 #include <rowan/train/detail/feed.hpp>

@@ -9,7 +9,6 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/keyed_shards.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_keyed_table.hpp>
@@ -42,9 +41,9 @@ struct KeyedTableFiles {
     template <class Files = PosixFiles, class T, class Key, class C, class States>
     static void save(ShardedKeyedTable<T, Key, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, States const& states) {
-        auto const& comm = table.shards_.comm();
+        auto const& comm = table.comm();
         auto const make = [&] {
-            ShardSave save{.partition = {0, 1, comm.size()}, .step = step, .table = table.shards_.number()};
+            ShardSave save{.partition = {0, 1, comm.size()}, .step = step, .table = table.number()};
             check_states(table.local(), states);
             add_keyed_table(save.shard, "rows", table.local());
             for (auto const& [key, state] : states) save.shard.add("state " + key, state.get().tensor());
@@ -58,7 +57,7 @@ struct KeyedTableFiles {
                              States const& states, std::size_t piece = deal_bytes) {
         std::string path;
         auto& local = *table.local_;
-        auto const group = table.shards_.group();
+        auto const group = table.group();
         std::optional<SavedShards> saved;
         std::optional<KeyedShards> shards;
         std::optional<KeyIndex<Key>> keys;
@@ -92,8 +91,8 @@ struct KeyedTableFiles {
             }
         };
         auto const open = [&](Notice& n) {  // needs no memory before ranks agree
-            table.shards_.describe(n, local.value().row_size());
-            n.own[2] = table.shards_.number();
+            table.describe(n);
+            n.own[2] = table.number();
             check_file_name(name);
             path = index_path(folder, name);
             saved.emplace(path, group.rank(), group.size());
@@ -127,7 +126,7 @@ struct KeyedTableFiles {
         }
         auto const number = table.agree_on_growth(Collective::load, *keys, names);
         after_agreement(group, [&] {
-            table.shards_.set(table.shards_.slots(), number);
+            table.set(table.slots(), number);
             KeyedTableAccess::replace(local, std::move(*keys), Tensor<T>::from_shape({0, local.value().row_size()}));
             auto column = shards->value_column();
             shards->rows.copy(column, bytes_of(local.value()).data());

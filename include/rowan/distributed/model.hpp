@@ -3,10 +3,10 @@
 
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
-#include <rowan/distributed/detail/model_files.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/detail/model_parts.hpp>
 #include <rowan/io/model.hpp>
@@ -19,10 +19,28 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace rowan::inline v0 {
 
 namespace detail {
+
+/// The parameters of a net by names that depend only on the net.
+/// errors   GraphError if one is missing; ShapeError if a table does not have this rank's rows
+ROWAN_IF_CALLED ShardSave model_save(Variable& predict, Parameters const& parameters, int rank, int ranks);
+/// All values by their names, and the number of steps.
+/// errors   as above; ShapeError if a state does not have a row for each of its table
+ROWAN_IF_CALLED ShardSave parameters_save(Variable& net, Parameters const& parameters, int rank, int ranks);
+
+/// A value of the elements of an entry, from the file at `path`.
+using MakeValue = std::function<Value(std::string const& path, CheckpointEntry const& entry)>;
+
+/// The parameters in a save, of which those of sharded tables get their elements when their rows have been dealt.
+/// errors   GraphError if the save is of another net; as load_parameter
+ROWAN_IF_CALLED std::vector<ShardRows> read_model(Variable& predict, SavedShards const& saved, Parameters& parameters);
+/// errors   GraphError if the save is of another net; those of `make`; as load_steps
+ROWAN_IF_CALLED std::vector<ShardRows> read_parameters(Variable& net, SavedShards const& saved, Parameters& parameters,
+                                                       MakeValue const& make);
 
 /// What the functions below do, with the system calls of Files.
 struct ModelFiles {
@@ -135,3 +153,5 @@ Parameters load_parameters(C const& comm, layer::Var<E> const& net, std::string 
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/distributed/model_inl.hpp>

@@ -4,8 +4,8 @@
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
+#include <rowan/distributed/detail/long_wait.hpp>
 #include <rowan/distributed/detail/mpi_group.hpp>
-#include <rowan/distributed/detail/print_error.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 
 #include <algorithm>

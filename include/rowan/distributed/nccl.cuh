@@ -8,7 +8,6 @@
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/long_wait.hpp>
-#include <rowan/distributed/detail/print_error.hpp>
 
 #include <cuda_runtime_api.h>
 #include <nccl.h>

@@ -6,7 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/distributed/detail/saved_shards.hpp>
+#include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/io/checkpoint.hpp>

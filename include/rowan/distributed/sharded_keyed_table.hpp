@@ -9,9 +9,9 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/key_fetch.hpp>
-#include <rowan/distributed/detail/row_shards.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
-#include <rowan/distributed/shard_gradient.hpp>
+#include <rowan/distributed/shared_rows.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/keyed_table.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -59,9 +59,11 @@ struct KeyedTableFiles;
 /// them all are answered right, with the same bits, but that rank alone has their memory and work, and the others wait
 /// for it. Who takes keys from strangers on several ranks gives the table a keyed hash of them, such as SipHash.
 template <class T, key_type Key, communicator C>
-class ShardedKeyedTable {
+class ShardedKeyedTable : public SharedRows<T, C, std::unique_ptr<KeyedTable<T, Key>>> {
+    using Base = SharedRows<T, C, std::unique_ptr<KeyedTable<T, Key>>>;
+    using Base::local_, Base::group;
+
 public:
-    using Lookup = detail::RowLookup;  ///< the rows of a gather, for exchange
     /// States of a table, by names, for files.
     template <class S>
     using States = std::map<std::string, std::reference_wrapper<GrowingTensor<S>>>;
@@ -72,20 +74,19 @@ public:
     ///          the other ranks; ShapeError on all if ranks have different options or keys of another type
     /// cost     O(1), one agreement
     ShardedKeyedTable(C comm, KeyedTableOptions const& options)
-        : shards_(std::move(comm)), counts_(counted(options.keys)), capacity_(options.keys.capacity) {
+        : Base(std::move(comm)), counts_(counted(options.keys)), capacity_(options.keys.capacity) {
         detail::NamedValues same;
         auto const notices =
-            detail::agree(shards_.group(), detail::Collective::keyed_table, detail::Told::all, [&](detail::Notice& n) {
+            detail::agree(group(), detail::Collective::keyed_table, detail::Told::all, [&](detail::Notice& n) {
                 if (options.keys.default_row) throw ValueError("keys.default_row", 1, "false in a table on ranks");
                 local_ = std::make_unique<KeyedTable<T, Key>>(options);
                 same = values_of(options);
                 n.same[0] = dtype<T>::wire;
                 n.own[0] = same.hash();
             });
-        detail::check_same_values(shards_.group(), notices, 0, same);
-        detail::after_agreement(shards_.group(), [&] {
-            shards_.set(detail::Slots(std::vector<std::int64_t>(notices.size())), notices[0].number);
-        });
+        detail::check_same_values(group(), notices, 0, same);
+        detail::after_agreement(
+            group(), [&] { this->set(detail::Slots(std::vector<std::int64_t>(notices.size())), notices[0].number); });
     }
 
     /// This rank's keys and rows.
@@ -93,7 +94,7 @@ public:
     /// This rank's rows: [local().height(), width].
     Tensor<T>& value() noexcept { return local_->value(); }
     /// Rows that find and find_or_insert give are below it.
-    std::int64_t height() const noexcept { return shards_.slots().height(); }
+    std::int64_t height() const noexcept { return this->slots().height(); }
 
     /// Adds the state of an optimizer for this rank's rows, as KeyedTable::add_state. All ranks add the same.
     template <class S>
@@ -124,9 +125,9 @@ public:
     Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find, exec, keys, false, fetch);
-        return detail::after_agreement(shards_.group(), [&] {
+        return detail::after_agreement(group(), [&] {
             auto const rows = local_->index().find(exec, fetch.asked());
-            return fetch.answer(exec, shards_.group(), rows);
+            return fetch.answer(exec, group(), rows);
         });
     }
 
@@ -149,68 +150,18 @@ public:
             agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
         } catch (...) {
             if (!told) {
-                detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
-                              [](detail::Notice&) {
-                                  try {
-                                      throw;
-                                  } catch (IndexError const& e) {  // its position is not in the list of the caller
-                                      throw e.moved_to("keys", IndexError::no_position);
-                                  }
-                              });
+                detail::agree(group(), detail::Collective::find_or_insert, detail::Told::all, [](detail::Notice&) {
+                    try {
+                        throw;
+                    } catch (IndexError const& e) {  // its position is not in the list of the caller
+                        throw e.moved_to("keys", IndexError::no_position);
+                    }
+                });
             }
             throw;
         }
         view->commit();
-        return detail::after_agreement(shards_.group(),
-                                       [&] { return fetch.answer(exec, shards_.group(), view->at()); });
-    }
-
-    /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked
-    /// for once. `lookup` is for exchange, also when the table has grown since.
-    /// shapes   rows of any shape, also without rows -> rows.shape + [width]
-    /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
-    ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
-        return shards_.gather(exec, local_->value(), "rows", rows, lookup);
-    }
-
-    /// The gradients of this rank's rows, merged, with row numbers as those of value(): for any optimizer but lamb. The
-    /// parts of rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
-    /// shapes   SelectedRows of a height up to height() and rows of `width` elements, none or more -> of height
-    ///          local().height()
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; IndexError for a
-    ///          number that is not a row of the table; RemoteError on the other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
-    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        return shards_.exchange(exec, local_->value().row_size(), parts, order);
-    }
-    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span(&part, 1), order);
-    }
-    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
-                             SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
-    }
-
-    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. Those
-    /// of keys without a row take no part in it.
-    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().height()
-    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load, or ranks
-    ///          give the lookups of different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
-    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
-    }
-
-    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
-    /// the example.
-    /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
-    /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
-    ///          for; one agreement. It shares the memory of out_grad and of the lookup
-    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
+        return detail::after_agreement(group(), [&] { return fetch.answer(exec, group(), view->at()); });
     }
 
     /// Writes keys, rows, what is recorded of the keys, and states, `<folder>/<name>`, for load on any number of ranks:
@@ -282,11 +233,11 @@ private:
     /// Tells the owners of keys that this rank looks for them.
     void ask(detail::Collective operation, Cpu exec, Keys<Key> const& keys, bool counts,
              detail::KeyFetch<Key>& fetch) const {
-        shards_.agree_on_table(operation, [&](detail::Notice& n) {
-            shards_.describe(n, local_->value().row_size());
-            fetch.deal(exec, keys, shards_.comm().size(), counts, local_->index().options().hash_seed);
+        this->agree_on_table(operation, [&](detail::Notice& n) {
+            this->describe(n);
+            fetch.deal(exec, keys, this->comm().size(), counts, local_->index().options().hash_seed);
         });
-        detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
+        detail::after_agreement(group(), [&] { fetch.ask(group()); });
     }
 
     /// Agrees that each rank has the keys and rows of an index from now on, and a load the same states. Returns the
@@ -295,28 +246,26 @@ private:
     ///          on the others
     std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
                                  detail::NamedValues const& states) {
-        auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
+        auto const notices = detail::agree(group(), operation, detail::Told::all, [&](detail::Notice& n) {
             n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()),
                      states.hash()};
         });
-        detail::check_same_values(shards_.group(), notices, 2, states);
+        detail::check_same_values(group(), notices, 2, states);
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
             throw IndexError("keys", IndexError::no_position, keys,
                              {"of all ranks are more than ", capacity_, ", the capacity"});
-        detail::after_agreement(shards_.group(), [&] {
+        detail::after_agreement(group(), [&] {
             std::vector<std::int64_t> heights;
             for (auto const& n : notices) heights.push_back(n.own[0]);
-            shards_.set(detail::Slots(heights), shards_.number());
+            this->set(detail::Slots(heights), this->number());
         });
         return notices[0].number;
     }
 
-    detail::RowShards<T, C> shards_;
     bool counts_;
     std::int64_t capacity_;
-    std::unique_ptr<KeyedTable<T, Key>> local_;
 };
 
 }  // namespace rowan::inline v0

@@ -7,10 +7,9 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
-#include <rowan/distributed/detail/row_shards.hpp>
 #include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
-#include <rowan/distributed/shard_gradient.hpp>
+#include <rowan/distributed/shared_rows.hpp>
 #include <rowan/sparse/partition.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -48,12 +47,12 @@ struct TableFiles;
 /// Where all nodes of the communicator have as many ranks, a power of two above 1, a row that ranks of a node look up in
 /// another travels to it once, and one sum of their gradients goes back.
 template <class T, class Device, communicator C>
-class ShardedTable {
+class ShardedTable : public SharedRows<T, C, Tensor<T>> {
+    using Base = SharedRows<T, C, Tensor<T>>;
+    using Base::local_;
     static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
 
 public:
-    using Lookup = detail::RowLookup;  ///< the ids of a gather, for exchange
-
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other
@@ -61,11 +60,11 @@ public:
     /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
-        : shards_(std::move(comm)), partition_(partition) {
+        : Base(std::move(comm)), partition_(partition) {
         detail::Slots slots;
         auto const notices =
-            detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
-                C const& ranks = shards_.comm();
+            detail::agree(this->group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
+                C const& ranks = this->comm();
                 partition_.check();
                 if (width < 0) throw ShapeError("width", width, "at least 0");
                 if (partition_.ranks != ranks.size())
@@ -80,7 +79,7 @@ public:
             });
         detail::check_same_number(notices, 0, "partition.block");
         detail::check_same_number(notices, 1, "partition.first");
-        shards_.set(std::move(slots), notices[0].number);
+        this->set(std::move(slots), notices[0].number);
     }
 
     /// Which rank has which rows.
@@ -90,54 +89,6 @@ public:
     Tensor<T>& local() & noexcept { return local_; }
     Tensor<T> const& local() const& noexcept { return local_; }
     Tensor<T> local() && noexcept { return local_.share(); }
-
-    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
-    /// exchange.
-    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), or ShapeError if local() has fewer rows than this rank,
-    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
-    ///          unchanged then
-    /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
-
-    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
-    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
-    /// or merge over all, as row_allreduce.
-    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height
-    ///          local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
-    ///          other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
-    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        return shards_.exchange(exec, local_.row_size(), parts, order);
-    }
-    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span(&part, 1), order);
-    }
-    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
-                             SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
-    }
-
-    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. The
-    /// owners know the rows from the gather, so that values alone travel.
-    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
-    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
-    ///          different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
-    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
-    }
-
-    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
-    /// the example.
-    /// shapes   out_grad as the result of the gather -> a gradient of height local().shape(0)
-    /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
-    ///          for; one agreement. It shares the memory of out_grad and of the lookup
-    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.gradient(exec, local_.row_size(), lookup, out_grad);
-    }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
     /// one that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until
@@ -195,9 +146,7 @@ private:
         return {local_.data() + static_cast<std::size_t>(i) * width, width};
     }
 
-    detail::RowShards<T, C> shards_;
     Partition partition_;
-    Tensor<T> local_;
 };
 
 }  // namespace rowan::inline v0

@@ -7,7 +7,6 @@
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
-#include <rowan/distributed/detail/saved_shards.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
 #include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_table.hpp>
@@ -35,13 +34,13 @@ struct TableFiles {
     static void save(ShardedTable<T, D, C> const& table, std::string const& folder, std::string const& name,
                      std::int64_t step, std::map<std::string, Tensor<S>> const& states) {
         auto const make = [&] {
-            ShardSave save{.partition = table.partition_, .step = step, .table = table.shards_.number()};
+            ShardSave save{.partition = table.partition_, .step = step, .table = table.number()};
             for (auto const& [key, state] : states) check_state(key, state.shape(), table.local_);
             save.shard.add("rows", table.local_);
             for (auto const& [key, state] : states) save.shard.add("state " + key, state);
             return save;
         };
-        save_shards<Files>(table.shards_.comm(), folder, name, std::cref(make));
+        save_shards<Files>(table.comm(), folder, name, std::cref(make));
     }
 
     template <class T, class D, class C>
@@ -51,10 +50,10 @@ struct TableFiles {
         Tensor<T> local;
         std::map<std::string, Tensor<S>> read;
         auto const begin = [&](Notice& n) {  // needs no memory before ranks agree
-            table.shards_.describe(n, table.local_.row_size());
-            n.own[2] = table.shards_.number();
+            table.describe(n);
+            n.own[2] = table.number();
             check_file_name(name);
-            auto const here = static_cast<std::size_t>(own.rows_of(table.shards_.comm().rank()));
+            auto const here = static_cast<std::size_t>(own.rows_of(table.comm().rank()));
             if (table.local_.shape()[0] != here)
                 throw ShapeError("local().shape(0)", table.local_.shape()[0],
                                  {here, ", the number of this rank's rows"});
@@ -71,7 +70,7 @@ struct TableFiles {
             }
             return all;
         };
-        auto const step = load_shards(table.shards_.group(), std::cref(begin), std::cref(rows), piece);
+        auto const step = load_shards(table.group(), std::cref(begin), std::cref(rows), piece);
         table.local_ = std::move(local);
         states.swap(read);
         return step;

@@ -9,9 +9,9 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/dense_exchange.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shards.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/distributed/remote_error.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/train/detail/ranks.hpp>

@@ -9,7 +9,6 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>

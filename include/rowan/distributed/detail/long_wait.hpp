@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,12 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// Prints `rank 2: text` to standard error, and what other streams still have.
+inline void print_error(int rank, std::string_view text) {
+    std::fprintf(stderr, "rank %d: %.*s\n", rank, static_cast<int>(text.size()), text.data());
+    std::fflush(nullptr);
+}
 
 /// After so many milliseconds, and then again, ranks that wait say for whom. Tests shorten it.
 inline std::atomic<std::int64_t> report_waits_after{60'000};

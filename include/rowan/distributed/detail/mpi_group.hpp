@@ -3,7 +3,6 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/distributed/detail/long_wait.hpp>
-#include <rowan/distributed/detail/print_error.hpp>
 
 #if !__has_include(<mpi.h>)
 #error "rowan/distributed/mpi.hpp needs MPI (in Debian libopenmpi-dev or libmpich-dev): install it and link rowan::mpi"

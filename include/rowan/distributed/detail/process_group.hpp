@@ -3,6 +3,7 @@
 
 #include <rowan/distributed/communicator.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +39,11 @@ struct NodeGroups {
 
     std::size_t count() const { return begins.size() - 1; }
     /// The places that every node has: the size of the smallest.
-    ROWAN_IF_CALLED std::size_t places() const;
+    ROWAN_IF_CALLED std::size_t places() const {
+        int least = begins[1];
+        for (std::size_t k = 2; k < begins.size(); ++k) least = std::min(least, begins[k] - begins[k - 1]);
+        return static_cast<std::size_t>(least);
+    }
 };
 
 /// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
@@ -47,7 +52,7 @@ public:
     ProcessGroup() = default;
     ProcessGroup(ProcessGroup const&) = delete;
     ProcessGroup& operator=(ProcessGroup const&) = delete;
-    virtual ~ProcessGroup();
+    virtual ~ProcessGroup() = default;
 
     virtual int rank() const = 0;
     virtual int size() const = 0;
@@ -72,10 +77,6 @@ public:
 
     mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
-
-ROWAN_IF_CALLED std::unique_ptr<NodeGroups> node_groups(std::unique_ptr<ProcessGroup const> node,
-                                                        std::unique_ptr<ProcessGroup const> across,
-                                                        std::vector<int> begins);
 
 template <communicator C>
 class GroupOf final : public ProcessGroup {
@@ -118,8 +119,8 @@ public:
         if constexpr (requires { comm_.nodes(); }) {
             if (auto all = comm_.nodes()) {
                 using Group = GroupOf<decltype(all->node)>;
-                return node_groups(std::make_unique<Group>(all->node), std::make_unique<Group>(all->across),
-                                   std::move(all->begins));
+                return std::unique_ptr<NodeGroups>(new NodeGroups{
+                    std::make_unique<Group>(all->node), std::make_unique<Group>(all->across), std::move(all->begins)});
             }
         }
         return nullptr;
@@ -176,12 +177,19 @@ std::span<std::byte> bytes_of(V& v) {
 }
 
 /// The sum of what each rank brings.
-ROWAN_IF_CALLED std::size_t total(std::span<std::size_t const> counts);
+ROWAN_IF_CALLED inline std::size_t total(std::span<std::size_t const> counts) {
+    std::size_t sum = 0;
+    for (std::size_t const n : counts) sum += n;
+    return sum;
+}
 
 /// What each rank has for this one, if this one has send[r] for rank r.
 /// cost     one alltoall of 8 bytes
-ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
+ROWAN_IF_CALLED inline std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
+                                                                std::span<std::size_t const> send) {
+    std::vector<std::size_t> receive(send.size());
+    group.alltoall(std::as_bytes(send), bytes_of(receive));
+    return receive;
+}
 
 }  // namespace rowan::inline v0::detail
-
-#include <rowan/distributed/detail/process_group_inl.hpp>

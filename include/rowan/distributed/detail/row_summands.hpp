@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -73,7 +74,15 @@ public:
 template <class T>
 class RowResult final : public RowTarget {
 public:
-    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
+    RowResult() = default;
+    /// Of rows [first, first + height), which get numbers from 0 on.
+    RowResult(std::int64_t first, std::int64_t height) : first_(first), height_(height) {}
+
+    void take(RowPieces&& sums) override {
+        for (auto& row : sums.rows) row -= first_;
+        if (height_) sums.height = *height_;
+        rows_ = rows_of_pieces<T>(std::move(sums));
+    }
     Memory make(RowPieces const& like, std::size_t n) override {
         auto shape = like.shape;
         shape[0] = n;
@@ -86,6 +95,8 @@ public:
     SelectedRows<T> result() { return std::move(rows_); }
 
 private:
+    std::int64_t first_ = 0;
+    std::optional<std::int64_t> height_;
     SelectedRows<T> rows_;
 };
 

@@ -10,7 +10,6 @@
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/met_rows.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/train/detail/ranks.hpp>
 
 #include <memory>

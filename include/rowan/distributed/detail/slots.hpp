@@ -4,7 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/distributed/detail/node_route.hpp>
+#include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/sparse/partition.hpp>
 
 #include <cstddef>
@@ -15,6 +15,21 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// A row that ranks of a node ask another node for travels to the node once: the rank at a place in a node asks those at
+/// this place in the other nodes for all rows of them that its node wants, and gives them to the ranks of its node. All
+/// nodes have the same number of ranks, a power of two, so that the ranks of one are a node of the tree of sums.
+struct NodeRoute {
+    std::unique_ptr<NodeGroups> groups;
+    std::size_t nodes, places, node, place;  // the last two are this rank's
+
+    std::size_t rank(std::size_t node_, std::size_t place_) const { return node_ * places + place_; }
+    /// Where a rank is in an order in which those of a place are together.
+    std::size_t position(std::size_t rank) const { return rank % places * nodes + rank / places; }
+};
+
+/// The nodes of a group, or null if it has others. All ranks call it.
+ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
 
 /// The rows of a partition in another order, in which those of a rank are together: a row's slot is begin_of(owner) + local.
 /// The ranks come in their order, or, with a route, those of place 0 in all nodes first.

@@ -9,8 +9,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <utility>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+    auto groups = group.nodes();
+    if (groups == nullptr) return nullptr;
+    std::size_t const nodes = groups->count(), places = groups->places();
+    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
+        nodes * places != static_cast<std::size_t>(group.size()))
+        return nullptr;
+    auto const rank = static_cast<std::size_t>(group.rank());
+    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
+}
 
 ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
                                    std::shared_ptr<NodeRoute const> route)

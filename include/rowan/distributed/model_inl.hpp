@@ -1,7 +1,7 @@
-// rowan/distributed/detail/model_files_inl.hpp: the functions of model_files.hpp.
+// rowan/distributed/model_inl.hpp: the functions of model.hpp.
 #pragma once
 
-#include <rowan/distributed/detail/model_files.hpp>
+#include <rowan/distributed/model.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
