@@ -10,7 +10,6 @@
 #include <rowan/distributed/detail/keyed_shards.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
-#include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_keyed_table.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/checkpoint_file.hpp>
@@ -124,7 +123,8 @@ struct KeyedTableFiles {
             });
             static_cast<void>(agree_on_load(group, path, std::cref(finish)));
         }
-        auto const number = table.agree_on_growth(Collective::load, *keys, names);
+        auto const number = table.agree_on_growth(
+            Collective::load, names, [&]() -> auto const& { return *keys; });
         after_agreement(group, [&] {
             table.set(table.slots(), number);
             KeyedTableAccess::replace(local, std::move(*keys), Tensor<T>::from_shape({0, local.value().row_size()}));

@@ -24,4 +24,4 @@ void scatter_save(std::string const& path, std::string const& save, int ranks);
 
 }  // namespace rowan::inline v0
 
-#include <rowan/distributed/scatter_save_inl.hpp>
+#include <rowan/distributed/gather_save_inl.hpp>

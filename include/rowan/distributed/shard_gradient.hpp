@@ -10,8 +10,8 @@
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/detail/tree_sum.hpp>
-#include <rowan/distributed/detail/met_rows.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
+#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
@@ -50,7 +50,7 @@ public:
                    [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
                    keys_};
         auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
-        trees_ = pieces_.trees(threads);
+        trees_.assign(threads, pieces_.tree());
         tree_sums_ = Buffer<S>(threads * width_);
     }
     ShardSums(ShardSums const&) = delete;

@@ -143,23 +143,15 @@ public:
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
         std::optional<typename KeyedTable<T, Key>::View> view;
-        bool told = false;
-        try {
-            view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
-            told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
-        } catch (...) {
-            if (!told) {
-                detail::agree(group(), detail::Collective::find_or_insert, detail::Told::all, [](detail::Notice&) {
-                    try {
-                        throw;
-                    } catch (IndexError const& e) {  // its position is not in the list of the caller
-                        throw e.moved_to("keys", IndexError::no_position);
-                    }
-                });
+        auto const grown = [&]() -> KeyIndex<Key> const& {
+            try {
+                view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
+            } catch (IndexError const& e) {  // its position is not in the list of the caller
+                throw e.moved_to("keys", IndexError::no_position);
             }
-            throw;
-        }
+            return local_->index();
+        };
+        agree_on_growth(detail::Collective::find_or_insert, {}, grown);  // throws on all ranks or on none
         view->commit();
         return detail::after_agreement(group(), [&] { return fetch.answer(exec, group(), view->at()); });
     }
@@ -240,13 +232,14 @@ private:
         detail::after_agreement(group(), [&] { fetch.ask(group()); });
     }
 
-    /// Agrees that each rank has the keys and rows of an index from now on, and a load the same states. Returns the
-    /// number of the agreement.
-    /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
+    /// Agrees that each rank has the keys and rows of the index that f gives from now on, and a load the same states. Returns
+    /// the number of the agreement.
+    /// errors   those of f; IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
-                                 detail::NamedValues const& states) {
+    template <class F>
+    std::int64_t agree_on_growth(detail::Collective operation, detail::NamedValues const& states, F const& f) {
         auto const notices = detail::agree(group(), operation, detail::Told::all, [&](detail::Notice& n) {
+            KeyIndex<Key> const& index = f();
             n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()),
                      states.hash()};
         });

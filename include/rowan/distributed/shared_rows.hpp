@@ -12,8 +12,8 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
-#include <rowan/distributed/detail/row_summands.hpp>
 #include <rowan/distributed/detail/slots.hpp>
+#include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shard_gradient.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
@@ -43,39 +43,6 @@ class RowLookup {
     friend class v0::SharedRows;
     std::shared_ptr<RowFetch const> fetch_;
     std::int64_t number_ = 0, table_ = 0;
-};
-
-/// The parts of a rank, with slots instead of rows; a rank may have no parts.
-template <class T>
-class ShardParts final : public RowParts<T> {
-public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::size_t width, Slots const& slots,
-               std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), width_(width), slots_(slots), table_(table) {}
-
-    std::int64_t table() const override { return table_; }
-
-    void describe(Notice& notice) override {
-        for (auto const& p : given_) {
-            if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", slots_.height()});
-            if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
-            moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
-        }
-        if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
-        this->parts_ = moved_;
-        RowParts<T>::describe(notice);
-        notice.own[0] = static_cast<std::int64_t>(given_.size());
-    }
-
-private:
-    Cpu exec_;
-    std::span<SelectedRows<T> const> given_;
-    std::size_t width_;
-    Slots const& slots_;
-    std::int64_t table_;
-    std::vector<SelectedRows<T>> moved_;
 };
 
 }  // namespace detail
@@ -142,11 +109,27 @@ public:
     /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
     SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
         std::unique_ptr<detail::GroupOf<C>> all;
-        std::unique_ptr<detail::ShardParts<T>> source;
+        std::unique_ptr<detail::RowParts<T>> source;
+        std::vector<SelectedRows<T>> moved;  // with slots instead of rows
         std::vector<std::int64_t> splits;
+        std::int64_t const height = slots_.height();
         detail::after_agreement(group(), [&] {  // all memory that is needed before the agreement of RowReduction
             all = std::make_unique<detail::GroupOf<C>>(comm_);
-            source = std::make_unique<detail::ShardParts<T>>(exec, parts, rows().row_size(), slots_, number_);
+            auto const own = [&, exec, parts](detail::Notice& n) {
+                std::size_t const width = rows().row_size();
+                for (auto const& p : parts) {
+                    if (p.height() > height || (p.height() < height && !slots_.grows()))
+                        throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", height});
+                    if (p.value().shape().size() != 2 || p.row_size() != width)
+                        throw ShapeError("parts row shape", detail::shape_text(p.value().shape()),
+                                         {"[rows, ", width, "]"});
+                    moved.emplace_back(slots_.size(), slots_.of(exec, "parts rows", p.rows()), p.value().share());
+                }
+                if (parts.empty()) moved.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width}));
+                n.own[0] = static_cast<std::int64_t>(parts.size());
+                return std::span<SelectedRows<T> const>(moved);
+            };
+            source = std::make_unique<detail::RowParts<T>>(own, number_);
             splits = slots_.splits();
         });
         auto const reduction = detail::begin_row_reduction(std::move(all), exec, std::move(source),

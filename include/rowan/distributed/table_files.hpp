@@ -8,7 +8,6 @@
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/shard_files.hpp>
-#include <rowan/distributed/detail/table_index.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
 #include <rowan/io/detail/checkpoint_format.hpp>

@@ -33,99 +33,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Gradients of rows that tables of which each rank has some were asked for.
-class ReturnedGradients {
-    using Gradient = FetchedTables::Gradient;
-
-public:
-    /// Begins to send them: numbers[t] are the rows that fetches[t] has asked for. No rank has asked others for more than
-    /// `most_asked` rows.
-    ROWAN_IF_CALLED ReturnedGradients(ProcessGroup const& group, std::span<RowFetch const> fetches,
-                                      std::span<std::vector<std::int64_t> const> numbers, std::size_t most_asked,
-                                      std::vector<Gradient>&& gradients)
-        : fetches_(fetches), rank_(group.rank()), gradients_(std::move(gradients)) {
-        std::size_t width = 0;  // of the widest row, in bytes
-        for (auto const& g : gradients_) {
-            pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
-            width = std::max(width, g.node.row_bytes);
-        }
-        for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& g = gradients_[i];
-            auto& p = pieces_[i];
-            transfer_.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
-                           bytes_of(p.came), g.all, p.send_which, p.came_which});
-        }
-        transfer_.begin(group, most_asked * width <= most_joined);
-    }
-
-    bool test() { return transfer_.test(); }
-
-    /// The sums of this rank's rows, not narrowed, as FetchedTables::end_sum.
-    ROWAN_IF_CALLED std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions,
-                                                std::span<std::int64_t const> keys) {
-        transfer_.wait(exec, keys);
-        std::vector<RowPieces> sums;
-        for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& g = gradients_[i];
-            auto const& p = pieces_[i];
-            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
-            auto out = g.node.like();
-            out.resize(met.rows().size());
-            for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions[g.table].global(rank_, met.rows()[k]);
-            met.sum(exec, {g.type, g.node.row_bytes, p.came.data(), [&p](std::size_t k) { return p.own[k]; }, keys},
-                    out.bytes.data());
-            sums.push_back(std::move(out));
-        }
-        return sums;
-    }
-
-private:
-    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
-    /// addresses of this rank's; and which have a piece, if not all.
-    struct Pieces {
-        Buffer<std::byte> send, came;
-        std::vector<std::byte const*> own;
-        std::vector<std::uint8_t> send_which, own_which, came_which;
-    };
-    ROWAN_IF_CALLED static Pieces pieces_of(Gradient const& gradient, RowFetch const& f,
-                                            std::span<std::int64_t const> named) {
-        auto const& node = gradient.node;
-        std::size_t const bytes = node.row_bytes, others = f.others();
-        Pieces t;
-        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
-        t.came = Buffer<std::byte>(f.asked().size() * bytes);
-        t.own.resize(f.own().size());
-        if (!gradient.all) {
-            t.send_which.resize(others);
-            t.own_which.resize(f.own().size());
-            t.came_which.resize(f.asked().size());
-        }
-        std::vector<std::size_t> place(named.size());  // of each row that was asked for
-        for (std::size_t k = 0; k < place.size(); ++k)
-            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
-        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
-            if (named[i] != node.rows[piece]) continue;
-            auto const* const from = node.bytes.data() + piece++ * bytes;
-            bool const here = place[i] >= others;
-            std::size_t const at = here ? place[i] - others : place[i];
-            if (here) {
-                t.own[at] = from;
-            } else if (bytes != 0) {
-                std::memcpy(t.send.data() + at * bytes, from, bytes);
-            }
-            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
-        }
-        return t;
-    }
-
-    std::span<RowFetch const> fetches_;
-    int rank_;
-    std::vector<Gradient> gradients_;
-    std::vector<Pieces> pieces_;
-    GiveTransfer transfer_;
-};
-
 /// Keeps where the rows are. A template, of which the compiler makes nothing for a program that does not train on ranks.
 template <class = void>
 class FetchedShards final : public FetchedTables {
@@ -174,7 +81,7 @@ public:
         }
     }
     bool progress() override {
-        if (back_ != nullptr) static_cast<void>(back_->test());
+        if (back_ != nullptr) static_cast<void>(back_->transfer.test());
         while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
         return ahead_ == nullptr || ahead_->next == nullptr;
     }
@@ -203,11 +110,37 @@ public:
     }
 
     void begin_sum(std::vector<Gradient>&& gradients) override {
-        back_ = std::make_unique<ReturnedGradients>(group_, fetches_, numbers, most_asked_, std::move(gradients));
+        back_ = std::make_unique<Back>();
+        back_->gradients = std::move(gradients);
+        std::size_t width = 0;  // of the widest row, in bytes
+        for (auto const& g : back_->gradients) {
+            back_->pieces.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
+            width = std::max(width, g.node.row_bytes);
+        }
+        for (std::size_t i = 0; i < back_->pieces.size(); ++i) {
+            auto const& g = back_->gradients[i];
+            auto& p = back_->pieces[i];
+            back_->transfer.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                                 bytes_of(p.came), g.all, p.send_which, p.came_which});
+        }
+        back_->transfer.begin(group_, most_asked_ * width <= most_joined);
     }
     std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
         auto const back = std::move(back_);
-        return back->sums(exec, partitions_, keys);
+        back->transfer.wait(exec, keys);
+        std::vector<RowPieces> sums;
+        for (std::size_t i = 0; i < back->pieces.size(); ++i) {
+            auto const& g = back->gradients[i];
+            auto const& p = back->pieces[i];
+            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
+            auto& out = sums.emplace_back(g.node.like());
+            out.resize(met.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[g.table].global(group_.rank(), met.rows()[k]);
+            met.sum(exec, {g.type, g.node.row_bytes, p.came.data(), [&p](std::size_t k) { return p.own[k]; }, keys},
+                    out.bytes.data());
+        }
+        return sums;
     }
 
 private:
@@ -228,6 +161,48 @@ private:
         Value sent;
         Buffer<std::byte> part, came;
         std::size_t row_bytes = 0;
+    };
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Pieces {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    static Pieces pieces_of(Gradient const& gradient, RowFetch const& f, std::span<std::int64_t const> named) {
+        auto const& node = gradient.node;
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Pieces t;
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
+    }
+    /// Gradients on their way to those that have the rows.
+    struct Back {
+        std::vector<Gradient> gradients;
+        std::vector<Pieces> pieces;
+        GiveTransfer transfer;
     };
     /// What goes on while a step runs.
     struct Ahead {
@@ -364,7 +339,7 @@ private:
     ListTransfer rest_;             // of the next step's rows
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
-    std::unique_ptr<ReturnedGradients> back_;
+    std::unique_ptr<Back> back_;
 };
 
 ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
@@ -382,25 +357,6 @@ ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGro
                                              static_cast<FetchedShards<> const&>(now));
 }
 
-/// The pieces of each rank's rows together, in their order, with slots instead of rows.
-ROWAN_IF_CALLED inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots,
-                                              RowPieces const& in) {
-    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
-    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
-    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-    auto const to = slots.of(exec, "rows", in.rows);
-    auto out = in.like();
-    out.resize(in.rows.size());
-    for (std::size_t i = 0; i < in.rows.size(); ++i) {
-        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
-        out.rows[k] = to[i];
-        out.keys[k] = in.keys[i];
-        if (in.row_bytes != 0)
-            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
-    }
-    return out;
-}
-
 /// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
 /// cost     every row sent once to the rank that has it
 ROWAN_IF_CALLED inline RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
@@ -408,7 +364,19 @@ ROWAN_IF_CALLED inline RowPieces sum_own_rows(ProcessGroup const& group, Cpu exe
     int const rank = group.rank();
     Partition const partition = placement.on(nodes.height, group.size());
     Slots const slots(partition);
-    auto dealt = dealt_pieces(exec, partition, slots, nodes);
+    std::vector<int> owners;
+    for (auto const row : nodes.rows) owners.push_back(partition.owner(row));
+    auto const to = slots.of(exec, "rows", nodes.rows);
+    auto dealt = nodes.like();  // with slots instead of rows, those of each rank together
+    dealt.resize(nodes.rows.size());
+    std::size_t const bytes = nodes.row_bytes;
+    std::size_t k = 0;
+    for (std::size_t const i : ByRank(owners, static_cast<std::size_t>(partition.ranks)).order) {
+        dealt.rows[k] = to[i];
+        dealt.keys[k] = nodes.keys[i];
+        if (bytes != 0) std::memcpy(dealt.bytes.data() + k * bytes, nodes.bytes.data() + i * bytes, bytes);
+        ++k;
+    }
     auto sums = RowReduction(group, exec, type, std::move(dealt), total, slots.splits()).finish();
     for (auto& row : sums.rows) row = partition.global(rank, row - slots.begin_of(rank));
     return sums;

@@ -30,6 +30,7 @@ template <class Key>
 struct KeyMessage {
     std::vector<Key> list;
 
+    std::size_t size() const { return list.size(); }
     void add(Key key);
     void receive(ProcessGroup const& group, KeyMessage const& own, std::span<std::size_t const> send,
                  std::span<std::size_t const> receive);
@@ -42,6 +43,7 @@ struct KeyMessage<std::string> {
     std::string text{};
     static_assert(KeyIndex<std::string>::longest_key <= 0xFFFF);
 
+    std::size_t size() const { return lengths.size(); }
     ROWAN_IF_CALLED void add(std::string const& key);
     /// The number of bytes of the keys of each rank.
     ROWAN_IF_CALLED std::vector<std::size_t> bytes(std::span<std::size_t const> counts) const;

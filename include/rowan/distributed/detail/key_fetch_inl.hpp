@@ -66,23 +66,15 @@ void KeyFetch<Key>::deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts
     KeyIndex<Key> distinct({.record_uses = counts, .hash_seed = hash_seed});
     rows_ = distinct.find_or_insert(exec, keys);
     std::size_t const n = distinct.size();
-    std::vector<std::size_t> owners(n);
-    send_.assign(static_cast<std::size_t>(ranks), 0);
-    for (std::size_t k = 0; k < n; ++k) {
-        owners[k] = static_cast<std::size_t>(key_owner(batch_key(distinct, k), ranks));
-        ++send_[owners[k]];
-    }
-    std::vector<std::size_t> next(send_.size()), order(n);
-    std::exclusive_scan(send_.begin(), send_.end(), next.begin(), std::size_t{0});
+    std::vector<int> owners;
+    for (std::size_t i = 0; i < n; ++i) owners.push_back(key_owner(batch_key(distinct, i), ranks));
+    ByRank const by(owners, static_cast<std::size_t>(ranks));
+    send_ = by.counts;
     std::vector<std::int64_t> places(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        std::size_t const place = next[owners[k]]++;
-        order[place] = k;
-        places[k] = static_cast<std::int64_t>(place);
-    }
-    for (std::size_t const k : order) {
-        own_.add(batch_key(distinct, k));
-        if (counts) times_.push_back(KeyIndexAccess::uses(distinct, static_cast<std::int64_t>(k)).count);
+    for (std::size_t const i : by.order) {
+        places[i] = static_cast<std::int64_t>(own_.size());
+        own_.add(batch_key(distinct, i));
+        if (counts) times_.push_back(KeyIndexAccess::uses(distinct, static_cast<std::int64_t>(i)).count);
     }
     replace_rows(exec, places);
     found_.resize(n);

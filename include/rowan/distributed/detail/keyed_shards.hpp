@@ -91,6 +91,16 @@ class DealtKeys {
 public:
     static constexpr std::size_t keys = 0;  // the column of keys that are numbers; those that are wanted follow
 
+    DealtKeys() = default;
+    /// Reads this rank's files from their begin to their end, and sends keys and what belongs to them to the owners of keys,
+    /// at most about `piece` bytes at a time. For ranks that have agreed, on lists that have the same columns and files
+    /// with these; or without `group`, for a rank whose files have its own keys alone. What a file throws is put into
+    /// `damage`.
+    /// cost     one read of this rank's files; every key of another rank sent once. Two buffers of `piece` bytes beside what
+    ///          this rank gets
+    ROWAN_IF_CALLED DealtKeys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                              std::size_t piece, std::exception_ptr& damage);
+
     std::size_t size() const;
     /// Copies a column to where there is room for it.
     ROWAN_IF_CALLED void copy(std::size_t column, std::byte* to) const;
@@ -98,9 +108,6 @@ public:
     ROWAN_IF_CALLED void each_text(std::function<void(std::string_view)> const& f) const;
 
 private:
-    friend DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
-                               std::size_t piece, std::exception_ptr& damage);
-
     /// What ranks have sent at a time.
     struct Round {
         std::size_t size = 0;                           // the number of keys
@@ -115,15 +122,6 @@ private:
     std::vector<Part> parts_;
 };
 
-/// Reads this rank's files from their begin to their end, and sends keys and what belongs to them to the owners of keys,
-/// at most about `piece` bytes at a time. For ranks that have agreed, on lists that have the same columns and files
-/// with these; or without `group`, for a rank whose files have its own keys alone. What a file throws is put into
-/// `damage`.
-/// cost     one read of this rank's files; every key of another rank sent once. Two buffers of `piece` bytes beside what
-///          this rank gets
-DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list, std::size_t piece,
-                    std::exception_ptr& damage);
-
 /// What a rank loads of a table by keys.
 class KeyedShards {
 public:
@@ -134,7 +132,7 @@ public:
     /// Checks what this rank's files say of their lists, whose types are right, and reads the step.
     /// errors   FormatError; ShapeError if a file has no uses, but the table records them
     ROWAN_IF_CALLED void check(SavedShards const& saved);
-    /// As deal_keys.
+    /// As DealtKeys.
     ROWAN_IF_CALLED void deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
                               std::exception_ptr& damage);
 

@@ -199,24 +199,21 @@ ROWAN_CALLED_FUNCTION void DealtKeys::each_text(std::function<void(std::string_v
 }
 
 /// What a rank sends: parts of a piece, ordered by ranks.
-class KeyedMessage {
+class KeyedMessage : public ByRank {
 public:
-    std::vector<std::size_t> counts, texts;  // for each rank: keys, bytes of text
+    std::vector<std::size_t> texts;  // for each rank: bytes of text
 
     KeyedMessage(KeyedPiece const& piece, std::size_t ranks)
-        : counts(ranks), texts(ranks), piece_(piece), order_(piece.owners.size()) {
-        for (int const owner : piece.owners) ++counts[static_cast<std::size_t>(owner)];
-        auto next = begins_of(counts, 1);
-        for (std::size_t i = 0; i < order_.size(); ++i) order_[next[static_cast<std::size_t>(piece.owners[i])]++] = i;
+        : ByRank(piece.owners, ranks), texts(ranks), piece_(piece) {
         for (std::size_t i = 0; i < piece.lengths.size(); ++i)
             texts[static_cast<std::size_t>(piece.owners[i])] += piece.lengths[i];
     }
 
     /// Elements of `unit` bytes: element i of the keys, or of their rows.
     std::vector<std::byte> column(std::span<std::byte const> all, std::size_t unit, bool of_rows) const {
-        std::vector<std::byte> sent(order_.size() * unit);
-        for (std::size_t k = 0; k < order_.size() && unit != 0; ++k) {
-            std::size_t const from = of_rows ? piece_.rows[order_[k]] : order_[k];
+        std::vector<std::byte> sent(order.size() * unit);
+        for (std::size_t k = 0; k < order.size() && unit != 0; ++k) {
+            std::size_t const from = of_rows ? piece_.rows[order[k]] : order[k];
             std::memcpy(sent.data() + k * unit, all.data() + from * unit, unit);
         }
         return sent;
@@ -226,17 +223,16 @@ public:
         std::exclusive_scan(piece_.lengths.begin(), piece_.lengths.end(), begins.begin(), std::size_t{0});
         std::vector<std::byte> sent(total(texts));
         auto* to = sent.data();
-        for (std::size_t const i : order_) to = std::copy_n(piece_.keys.data() + begins[i], piece_.lengths[i], to);
+        for (std::size_t const i : order) to = std::copy_n(piece_.keys.data() + begins[i], piece_.lengths[i], to);
         return sent;
     }
 
 private:
     KeyedPiece const& piece_;
-    std::vector<std::size_t> order_;  // of keys
 };
 
-ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
-                                   std::size_t piece, std::exception_ptr& damage) {
+ROWAN_CALLED_FUNCTION DealtKeys::DealtKeys(ProcessGroup const* group, SavedShards const& saved, KeyedList const& list,
+                                           std::size_t piece, std::exception_ptr& damage) {
     int const ranks = group == nullptr ? 1 : saved.ranks();
     auto const others = static_cast<std::size_t>(ranks);
     auto file = saved.files().begin();
@@ -251,7 +247,6 @@ ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const&
         reader.reset();
         ++file;
     };
-    DealtKeys dealt;
     for (bool more = true; more;) {
         KeyedPiece mine;
         if (!damage && file != saved.files().end()) {
@@ -267,13 +262,13 @@ ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const&
         for (std::size_t r = 0; r < others; ++r)
             words.insert(words.end(), {message.counts[r], message.texts[r], mine.file, more ? 1U : 0U});
         if (group != nullptr) words = exchange_counts(*group, words);
-        std::size_t const number = dealt.rounds_.size();
+        std::size_t const number = rounds_.size();
         std::vector<std::size_t> counts, texts;
-        DealtKeys::Round round;
+        Round round;
         std::size_t text = 0;
         for (std::size_t r = 0; r < others; ++r) {
             auto const* const said = words.data() + r * 4;
-            if (said[0] != 0) dealt.parts_.push_back({said[2], number, round.size, said[0], text});
+            if (said[0] != 0) parts_.push_back({said[2], number, round.size, said[0], text});
             round.size += said[0];
             text += said[1];
             counts.push_back(said[0]);
@@ -302,10 +297,9 @@ ROWAN_FUNCTION DealtKeys deal_keys(ProcessGroup const* group, SavedShards const&
             add(mine.columns.empty() ? std::span<std::byte const>() : mine.columns[wanted], c.unit, c.of_rows);
             ++wanted;
         }
-        if (round.size != 0) dealt.rounds_.push_back(std::move(round));
+        if (round.size != 0) rounds_.push_back(std::move(round));
     }
-    std::ranges::stable_sort(dealt.parts_, {}, &DealtKeys::Part::file);
-    return dealt;
+    std::ranges::stable_sort(parts_, {}, &Part::file);
 }
 
 ROWAN_CALLED_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t width)
@@ -360,8 +354,8 @@ ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
 
 ROWAN_CALLED_FUNCTION void KeyedShards::deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
                                              std::exception_ptr& damage) {
-    rows = deal_keys(group, saved, row_list_, piece, damage);
-    seen = deal_keys(group, saved, seen_list_, piece, damage);
+    rows = DealtKeys(group, saved, row_list_, piece, damage);
+    seen = DealtKeys(group, saved, seen_list_, piece, damage);
 }
 
 }  // namespace rowan::inline v0::detail

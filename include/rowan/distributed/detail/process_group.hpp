@@ -176,6 +176,17 @@ std::span<std::byte> bytes_of(V& v) {
     return std::as_writable_bytes(std::span(v.data(), v.size()));
 }
 
+/// An order of things in which those of each rank are together, and how many each has.
+struct ByRank {
+    ROWAN_IF_CALLED ByRank(std::span<int const> ranks, std::size_t size) : counts(size), order(ranks.size()) {
+        for (int const r : ranks) ++counts[static_cast<std::size_t>(r)];
+        std::vector<std::size_t> next(size);
+        for (std::size_t r = 1; r < size; ++r) next[r] = next[r - 1] + counts[r - 1];
+        for (std::size_t i = 0; i < order.size(); ++i) order[next[static_cast<std::size_t>(ranks[i])]++] = i;
+    }
+    std::vector<std::size_t> counts, order;
+};
+
 /// The sum of what each rank brings.
 ROWAN_IF_CALLED inline std::size_t total(std::span<std::size_t const> counts) {
     std::size_t sum = 0;

@@ -92,23 +92,22 @@ private:
 class RowTransfer {
 public:
     RowTransfer() = default;
-    /// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on, and to receive what
-    /// exchange_counts(send) gives; without `send`, all pieces to all ranks, of which rank r has receive[r]. If all pieces of
-    /// rank r have the key rank_keys[r], keys do not travel.
-    ROWAN_IF_CALLED RowTransfer(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {})
+    /// Begins to send the first counts[0] pieces to rank 0, the next counts[1] to rank 1, and so on; or, `to_all`, all pieces to
+    /// all ranks, of which rank r has counts[r]. If all pieces of rank r have the key rank_keys[r], keys do not travel.
+    ROWAN_IF_CALLED RowTransfer(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                std::span<std::int64_t const> rank_keys = {}, bool to_all = false)
         : lists_(std::make_unique<Lists>()) {
         auto& l = *lists_;
         l.own = std::move(own);
-        l.send.assign(send.begin(), send.end());
-        l.receive.assign(receive.begin(), receive.end());
+        l.counts.assign(counts.begin(), counts.end());
+        l.come = to_all ? l.counts : exchange_counts(group, counts);
         l.in = l.own.like();
-        l.in.resize(total(receive));
+        l.in.resize(total(l.come));
         auto key = l.in.keys.begin();
-        for (std::size_t r = 0; r < rank_keys.size(); ++r) key = std::fill_n(key, receive[r], rank_keys[r]);
+        for (std::size_t r = 0; r < rank_keys.size(); ++r) key = std::fill_n(key, l.come[r], rank_keys[r]);
         auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
-            return l.send.empty() ? group.allgatherv(unit, from, to, l.receive)
-                                  : group.alltoallv(unit, from, l.send, to, l.receive);
+            return to_all ? group.allgatherv(unit, from, to, l.come)
+                          : group.alltoallv(unit, from, l.counts, to, l.come);
         };
         std::size_t const word = sizeof(std::int64_t);
         open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
@@ -129,7 +128,7 @@ private:
     // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
     struct Lists {
         RowPieces own, in;
-        std::vector<std::size_t> send, receive;
+        std::vector<std::size_t> counts, come;
     };
     std::unique_ptr<Lists> lists_;
     std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
@@ -140,13 +139,6 @@ ROWAN_IF_CALLED inline std::vector<std::size_t> all_counts(ProcessGroup const& g
     std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
     group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
     return counts;
-}
-
-/// The pieces that the ranks have for this one. The numbers are exchanged first.
-ROWAN_IF_CALLED inline RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
-                                             std::span<std::size_t const> send) {
-    auto const receive = exchange_counts(group, send);
-    return RowTransfer(group, std::move(own), send, receive).wait();
 }
 
 /// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each

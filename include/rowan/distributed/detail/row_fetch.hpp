@@ -5,7 +5,6 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/distributed/detail/met_rows.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/slots.hpp>
 #include <rowan/sparse/row_plan.hpp>

@@ -11,7 +11,7 @@
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/route_model.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/distributed/detail/row_summands.hpp>
+#include <rowan/distributed/row_allreduce.hpp>
 #include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -51,7 +51,7 @@ ROWAN_IF_CALLED inline std::vector<std::size_t> own_counts(std::vector<Notice> c
 ROWAN_IF_CALLED inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
     auto const counts = all_counts(group, own.rows.size());
     std::vector<std::int64_t> const no_keys(counts.size());
-    return RowTransfer(group, std::move(own), {}, counts, no_keys).wait();
+    return RowTransfer(group, std::move(own), counts, no_keys, true).wait();
 }
 
 /// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
@@ -138,7 +138,7 @@ private:
         std::vector<RowPieces> parts;
         NamedValues same;
         auto const tell = [&](Notice& n) {
-            same = values_of(options_, own_.shape, source_->table());
+            same = values_of(options_, own_.shape, source_->table);
             n.own[1] = static_cast<std::int64_t>(own_.rows.size());
             n.own[2] = same.hash();
         };
@@ -185,7 +185,7 @@ private:
         auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
             describe(n);
             own_ = source_->joined();
-            same = values_of(options_, own_.shape, source_->table());
+            same = values_of(options_, own_.shape, source_->table);
             plan_ = RowPlan<>(exec_, own_.rows, own_.height);
             n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
                      same.hash()};
@@ -217,13 +217,12 @@ private:
         std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
         choose(bytes, bytes, bytes);
         if (route_ == Route::gather) {
-            transfer_ = RowTransfer(*group_, std::move(own_), {}, counts_, rank_keys());
+            transfer_ = RowTransfer(*group_, std::move(own_), counts_, rank_keys(), true);
             return;
         }
         split(own_.rows);
         auto const send = dealt(own_.rows);
-        auto const receive = exchange_counts(dealers(), send);
-        transfer_ = RowTransfer(dealers(), std::move(own_), send, receive, rank_keys());
+        transfer_ = RowTransfer(dealers(), std::move(own_), send, rank_keys());
     }
     // By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
     // until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
@@ -236,7 +235,7 @@ private:
         choose(gathered, in_pieces, gathered + 2 * in_pieces);
         if (route_ == Route::gather) {
             std::vector<std::int64_t> const no_keys(counts_.size());
-            transfer_ = RowTransfer(*group_, std::move(own_), {}, contributions_, no_keys);
+            transfer_ = RowTransfer(*group_, std::move(own_), contributions_, no_keys, true);
             return;
         }
         split(plan_.rows());
@@ -265,8 +264,7 @@ private:
         source_->cut_sums(exec_, own_, plan_, cuts, pieces.bytes.data());
         own_ = own_.like();
         auto const send = dealt(pieces.rows);
-        auto const receive = exchange_counts(dealers(), send);
-        transfer_ = RowTransfer(dealers(), std::move(pieces), send, receive);
+        transfer_ = RowTransfer(dealers(), std::move(pieces), send);
     }
     /// The sums of what has come, where no more is exchanged, or only within `dealers`.
     ROWAN_IF_CALLED RowPieces sums() {
@@ -293,7 +291,7 @@ private:
         in = {};
         if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
         auto const send = dealt_across(sums.rows);
-        return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
+        return send_to_all(*nodes_->across, sum(RowTransfer(*nodes_->across, std::move(sums), send).wait()));
     }
     ROWAN_IF_CALLED void describe(Notice& notice) {
         check_exec(exec_);

@@ -9,7 +9,6 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/met_rows.hpp>
 #include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>

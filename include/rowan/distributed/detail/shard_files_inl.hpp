@@ -1,4 +1,4 @@
-// rowan/distributed/detail/shard_files_inl.hpp: the functions of shard_files.hpp.
+// rowan/distributed/detail/shard_files_inl.hpp: the other functions of shard_files.hpp.
 #pragma once
 
 #include <rowan/distributed/detail/shard_files.hpp>

@@ -1,7 +1,7 @@
-// rowan/distributed/detail/table_index_inl.hpp: the functions of table_index.hpp.
+// rowan/distributed/detail/table_index_inl.hpp: the functions of shard_files.hpp that name the files of a save.
 #pragma once
 
-#include <rowan/distributed/detail/table_index.hpp>
+#include <rowan/distributed/detail/shard_files.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
