@@ -180,7 +180,8 @@ public:
 
     RowPieces merged(Cpu exec, RowPieces&& all) const override {
         all.shape[0] = all.rows.size();
-        auto const value = tensor_of<T>(all);
+        auto const value = all.bytes.empty() ? Tensor<T>::from_shape(all.shape)
+                                             : Tensor<T>::borrow(reinterpret_cast<T*>(all.bytes.data()), all.shape);
         auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
         auto out = all.like();
         out.rows.assign(sum.rows().begin(), sum.rows().end());
@@ -189,12 +190,6 @@ public:
     }
 
 private:
-    template <class E>
-    static Tensor<E> tensor_of(RowPieces& p) {
-        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
-        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
-    }
-
     Own own_;
     std::span<SelectedRows<T> const> parts_;
 };

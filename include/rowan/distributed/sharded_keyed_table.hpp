@@ -3,18 +3,15 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/named_values.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/key_fetch.hpp>
 #include <rowan/distributed/detail/slots.hpp>
-#include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shared_rows.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/keyed_table.hpp>
-#include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -3,15 +3,12 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/distributed/communicator.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/slots.hpp>
-#include <rowan/distributed/row_reduce_options.hpp>
 #include <rowan/distributed/shared_rows.hpp>
 #include <rowan/sparse/partition.hpp>
-#include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -21,7 +18,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -1,25 +1,14 @@
 // rowan/distributed/detail/dense_exchange.hpp: DenseReduction, dense_allreduce of any element type.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
+#include <rowan/distributed/dense_allreduce.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/detail/dense_pieces.hpp>
 #include <rowan/detail/even_cut.hpp>
-#include <rowan/distributed/dense_allreduce.hpp>
-#include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/process_group.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 

@@ -1,35 +1,27 @@
 // rowan/distributed/detail/fetched_shards.hpp: rows of sharded tables of a net, and their gradients, on their way.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
+#include <rowan/distributed/detail/shards.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/row_transfers.hpp>
-#include <rowan/distributed/detail/shards.hpp>
-#include <rowan/distributed/detail/slots.hpp>
 #include <rowan/graph/detail/shard_rows.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/partition.hpp>
-#include <rowan/train/detail/ranks.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 

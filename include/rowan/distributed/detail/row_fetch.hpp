@@ -56,7 +56,7 @@ public:
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
-    ROWAN_IF_CALLED std::size_t received() const;  ///< the number of distinct rows of other ranks
+    std::size_t received() const { return total(request_.send); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table

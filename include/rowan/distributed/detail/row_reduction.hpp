@@ -1,29 +1,18 @@
 // rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
+#include <rowan/distributed/row_allreduce.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/core/device.hpp>
 #include <rowan/detail/even_cut.hpp>
 #include <rowan/detail/tree_sum.hpp>
-#include <rowan/distributed/detail/agree.hpp>
-#include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/route_model.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/distributed/row_allreduce.hpp>
-#include <rowan/distributed/row_reduce_options.hpp>
-#include <rowan/sparse/detail/row_pieces.hpp>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
 #include <string_view>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 

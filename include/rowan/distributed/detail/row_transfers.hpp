@@ -1,27 +1,18 @@
 // rowan/distributed/detail/row_transfers.hpp: requests of rows, rows, and pieces for them on their way.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
+#include <rowan/distributed/detail/row_fetch.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/core/allocator.hpp>
-#include <rowan/core/device.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/tree_sum.hpp>
 #include <rowan/distributed/detail/list_exchange.hpp>
-#include <rowan/distributed/detail/process_group.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
-#include <rowan/distributed/detail/row_fetch.hpp>
-#include <rowan/distributed/detail/slots.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <numeric>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -276,8 +267,6 @@ ROWAN_CALLED_FUNCTION ListExchange RowRequest::give(std::size_t row_bytes, std::
                                                     std::span<std::byte> in) const {
     return {row_bytes, pieces.first(total(send) * row_bytes), send, in, receive};
 }
-
-ROWAN_CALLED_FUNCTION std::size_t RowFetch::received() const { return total(request_.send); }
 
 ROWAN_CALLED_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
     std::vector<RowRequest*> all;
