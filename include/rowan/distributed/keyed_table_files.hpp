@@ -26,7 +26,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,7 +56,6 @@ struct KeyedTableFiles {
         std::string path;
         auto& local = *table.local_;
         auto const group = table.group();
-        std::optional<SavedShards> saved;
         std::optional<KeyedShards> shards;
         std::optional<KeyIndex<Key>> keys;
         NamedValues names;
@@ -67,8 +65,8 @@ struct KeyedTableFiles {
             auto const is_like = [&](std::string const& file, Values const& values) {
                 check_types(file, values, local, states);
             };
-            if (travel) is_like(saved->shard_path(0), saved->values());
-            for (auto const& opened : saved->files()) {
+            if (travel) is_like(shards->shard_path(0), shards->values());
+            for (auto const& opened : shards->files()) {
                 auto const& file = opened.second;
                 auto const of_file = [&] { is_like(file.path(), saved_values(file)); };
                 if (travel && opened.first != 0) {  // all ranks know those of the first: others are damaged
@@ -77,7 +75,7 @@ struct KeyedTableFiles {
                     of_file();
                 }
             }
-            shards->check(*saved);
+            shards->check();
             n.own[1] = names.hash();
             n.own[2] = shards->step;
         };
@@ -94,11 +92,10 @@ struct KeyedTableFiles {
             n.own[2] = table.number();
             check_file_name(name);
             path = index_path(folder, name);
-            saved.emplace(path, group.rank(), group.size());
-            travel = saved->index.partition.ranks != group.size();
+            shards.emplace(path, group.rank(), group.size(), std::same_as<Key, std::string>,
+                           local.index().options().record_uses, local.value().row_size() * sizeof(T));
+            travel = shards->index.partition.ranks != group.size();
             check_states(local, states);
-            shards.emplace(std::same_as<Key, std::string>, local.index().options().record_uses,
-                           local.value().row_size() * sizeof(T));
             for (auto const& [key, state] : states) {
                 auto const width = state.get().tensor().row_size() * sizeof(S);
                 shards->add_state(key, width);
@@ -107,19 +104,19 @@ struct KeyedTableFiles {
             if (!travel) {
                 Notice own;
                 check(own);
-                shards->deal(nullptr, *saved, piece, damage);
+                shards->deal(nullptr, piece, damage);
                 finish(own);
             }
-            return static_cast<std::int64_t>(saved->file.id());
+            return static_cast<std::int64_t>(shards->file.id());
         };
         open_shards(group, path, std::cref(open));
         if (travel) {
-            after_agreement(group, [&] { saved->share_values(group); });
+            after_agreement(group, [&] { shards->share_values(group); });
             auto const notices = agree_on_load(group, path, std::cref(check));
             check_same_values(group, notices, 1, names);
             after_agreement(group, [&] {
                 for (auto const& n : notices) shards->step = std::max(shards->step, n.own[2]);
-                shards->deal(&group, *saved, piece, damage);
+                shards->deal(&group, piece, damage);
             });
             static_cast<void>(agree_on_load(group, path, std::cref(finish)));
         }
@@ -136,7 +133,7 @@ struct KeyedTableFiles {
                 shards->rows.copy(++column, bytes_of(to.tensor()).data());
             }
         });
-        return saved->index.step;
+        return shards->index.step;
     }
 
 private:
@@ -198,15 +195,13 @@ private:
     }
     template <class Key>
     static std::vector<Key> keys_of(DealtKeys const& dealt) {
-        std::vector<Key> keys;
         if constexpr (std::same_as<Key, std::string>) {
-            keys.reserve(dealt.size());
-            dealt.each_text([&](std::string_view key) { keys.emplace_back(key); });
+            return dealt.texts();
         } else {
-            keys.resize(dealt.size());
+            std::vector<Key> keys(dealt.size());
             dealt.copy(DealtKeys::keys, bytes_of(keys).data());
+            return keys;
         }
-        return keys;
     }
     template <class T, class Key, class States>
     static void check_states(KeyedTable<T, Key> const& table, States const& states) {

@@ -8,7 +8,7 @@
 #include <rowan/detail/named_values.hpp>
 #include <rowan/distributed/detail/agree.hpp>
 #include <rowan/distributed/detail/dense_exchange.hpp>
-#include <rowan/distributed/detail/list_exchange.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/shards.hpp>
 #include <rowan/distributed/detail/slots.hpp>

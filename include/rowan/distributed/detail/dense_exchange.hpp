@@ -5,7 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/detail/even_cut.hpp>
-#include <rowan/distributed/detail/list_exchange.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/distributed/detail/agree.hpp>
-#include <rowan/distributed/detail/list_exchange.hpp>
+#include <rowan/distributed/detail/row_exchange.hpp>
 #include <rowan/distributed/detail/row_fetch.hpp>
 #include <rowan/distributed/detail/row_reduction.hpp>
 #include <rowan/distributed/detail/row_transfers.hpp>

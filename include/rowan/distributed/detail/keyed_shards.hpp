@@ -14,7 +14,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -104,8 +103,8 @@ public:
     std::size_t size() const;
     /// Copies a column to where there is room for it.
     ROWAN_IF_CALLED void copy(std::size_t column, std::byte* to) const;
-    /// Calls f with each key, of a list of strings.
-    ROWAN_IF_CALLED void each_text(std::function<void(std::string_view)> const& f) const;
+    /// The keys, if they are strings.
+    ROWAN_IF_CALLED std::vector<std::string> texts() const;
 
 private:
     /// What ranks have sent at a time.
@@ -122,19 +121,19 @@ private:
     std::vector<Part> parts_;
 };
 
-/// What a rank loads of a table by keys.
-class KeyedShards {
+/// What a rank loads of a save of a table by keys.
+class KeyedShards : public SavedShards {
 public:
     /// `width` is the bytes of a row; `uses` tells whether the table records them.
-    ROWAN_IF_CALLED KeyedShards(bool strings, bool uses, std::size_t width);
+    ROWAN_IF_CALLED KeyedShards(std::string const& path, int rank, int ranks, bool strings, bool uses,
+                                std::size_t width);
     ROWAN_IF_CALLED void add_state(std::string const& name, std::size_t width);
 
     /// Checks what this rank's files say of their lists, whose types are right, and reads the step.
     /// errors   FormatError; ShapeError if a file has no uses, but the table records them
-    ROWAN_IF_CALLED void check(SavedShards const& saved);
+    ROWAN_IF_CALLED void check();
     /// As DealtKeys.
-    ROWAN_IF_CALLED void deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
-                              std::exception_ptr& damage);
+    ROWAN_IF_CALLED void deal(ProcessGroup const* group, std::size_t piece, std::exception_ptr& damage);
 
     std::int64_t step;  // the greatest of the files that this rank reads
     DealtKeys rows, seen;

@@ -185,17 +185,20 @@ ROWAN_CALLED_FUNCTION void DealtKeys::copy(std::size_t column, std::byte* to) co
     }
 }
 
-ROWAN_CALLED_FUNCTION void DealtKeys::each_text(std::function<void(std::string_view)> const& f) const {
+ROWAN_CALLED_FUNCTION std::vector<std::string> DealtKeys::texts() const {
+    std::vector<std::string> texts;
+    texts.reserve(size());
     for (auto const& part : parts_) {
         auto const& round = rounds_[part.round];
         auto const* text = reinterpret_cast<char const*>(round.text.data()) + part.text_at;
         for (std::size_t i = 0; i < part.size; ++i) {
             std::uint16_t length = 0;
             std::memcpy(&length, round.columns[keys].data() + (part.at + i) * sizeof length, sizeof length);
-            f({text, length});
+            texts.emplace_back(text, length);
             text += length;
         }
     }
+    return texts;
 }
 
 /// What a rank sends: parts of a piece, ordered by ranks.
@@ -302,8 +305,10 @@ ROWAN_CALLED_FUNCTION DealtKeys::DealtKeys(ProcessGroup const* group, SavedShard
     std::ranges::stable_sort(parts_, {}, &Part::file);
 }
 
-ROWAN_CALLED_FUNCTION KeyedShards::KeyedShards(bool strings, bool uses, std::size_t width)
-    : step(std::numeric_limits<std::int64_t>::min()), row_list_{"rows.keys",
+ROWAN_CALLED_FUNCTION KeyedShards::KeyedShards(std::string const& path, int rank, int ranks, bool strings, bool uses,
+                                               std::size_t width)
+    : SavedShards(path, rank, ranks),
+      step(std::numeric_limits<std::int64_t>::min()), row_list_{"rows.keys",
                                                                 "rows.rows",
                                                                 strings,
                                                                 {{"rows.uses", sizeof(KeyUses), false, uses},
@@ -335,11 +340,11 @@ inline void check_uses(VarDesc const& rows, VarDesc const& uses) {
     throw ShapeError("uses.size()", "0", keys[0]);
 }
 
-ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
+ROWAN_CALLED_FUNCTION void KeyedShards::check() {
     auto const& uses = row_list_.columns[0];
-    auto const& first = saved.values();
+    auto const& first = values();
     if (uses.wanted && !first.empty()) check_uses(first.at(row_list_.rows).desc, first.at(uses.name).desc);
-    for (auto const& opened : saved.files()) {
+    for (auto const& opened : files()) {
         auto const& file = opened.second;
         check_undamaged(file.path(), [&] {
             auto const steps = file.load<Tensor<std::int64_t>>("rows.step");
@@ -352,10 +357,9 @@ ROWAN_CALLED_FUNCTION void KeyedShards::check(SavedShards const& saved) {
     }
 }
 
-ROWAN_CALLED_FUNCTION void KeyedShards::deal(ProcessGroup const* group, SavedShards const& saved, std::size_t piece,
-                                             std::exception_ptr& damage) {
-    rows = DealtKeys(group, saved, row_list_, piece, damage);
-    seen = DealtKeys(group, saved, seen_list_, piece, damage);
+ROWAN_CALLED_FUNCTION void KeyedShards::deal(ProcessGroup const* group, std::size_t piece, std::exception_ptr& damage) {
+    rows = DealtKeys(group, *this, row_list_, piece, damage);
+    seen = DealtKeys(group, *this, seen_list_, piece, damage);
 }
 
 }  // namespace rowan::inline v0::detail

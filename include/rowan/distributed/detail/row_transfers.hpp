@@ -6,7 +6,6 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/tree_sum.hpp>
-#include <rowan/distributed/detail/list_exchange.hpp>
 #include <rowan/distributed/detail/row_exchange.hpp>
 
 #include <algorithm>
