@@ -409,6 +409,34 @@ TEST_CASE("rows with new values have missed nothing", "[deferred]") {
     CHECK(velocity == Tensor<float>{{0.5F, 0.5F}, {0.25F, 0.25F}, {0.25F, 0.25F}});
 }
 
+TEST_CASE("what rows have missed is saved with them, and the next steps have the same bits", "[deferred]") {
+    for (auto const way : {CatchUp::exact, CatchUp::closed_form}) {
+        Tensor<float> p = Tensor<float>::full({20, 3}, 1), m = Tensor<float>::zeros({20, 3}), v = m;
+        Deferred<AdamOptions> first(20, {.catch_up = way});
+        auto const step = [](auto& optimizer, std::int64_t t, auto&... x) {
+            inputs::Random random(static_cast<std::uint64_t>(t));
+            std::vector<std::int64_t> const rows{random.below(20), random.below(20)};
+            optimizer.step(SelectedRows<float>(20, rows, inputs::wild<float>({2, 3}, static_cast<std::uint64_t>(t))), AdamOptions{.learning_rate = 0.1 / static_cast<double>(t), .step = t}, x...);
+        };
+        for (std::int64_t t = 1; t <= 40; ++t) step(first, t, p, m, v);
+        auto const saved = first.contents();
+        CHECK((saved.steps.size() == 40 && saved.steps[7].step == 8 && saved.made.size() == 20));
+        auto p2 = p, m2 = m, v2 = v;
+        Deferred<AdamOptions> second(20, {.catch_up = way});
+        second.assign(saved, p2, m2, v2);
+        for (std::int64_t t = 41; t <= 60; ++t) step(first, t, p, m, v), step(second, t, p2, m2, v2);
+        first.flush(p, m, v), second.flush(p2, m2, v2);
+        CHECK((same_numbers(p, p2) && same_numbers(m, m2) && same_numbers(v, v2)));
+        CHECK((second.contents().steps.empty() && !second.behind()));
+    }
+    Deferred<SgdOptions> optimizer(2);
+    auto p = Tensor<float>::zeros({2, 1});
+    CHECK_THROWS_WITH(optimizer.assign({.steps = {{}}, .made = {0}}, p), "made.size() is 1, expected 2");
+    CHECK_THROWS_WITH(optimizer.assign({.steps = {{}}, .made = {1, 2}}, p), "made[1] = 2 is not in [0, 2)");
+    CHECK_THROWS_AS(optimizer.assign({.steps = {{.learning_rate = NAN}}, .made = {1, 0}}, p), rowan::ValueError);
+    CHECK((!optimizer.behind() && optimizer.missed(0) == 0));
+}
+
 TEST_CASE("extreme settings have the bits of dense updates", "[deferred][edges]") {
     check_row(2, [](int) { return MomentumOptions{.learning_rate = 8e19, .momentum = 1e-30}; }, 0x1.8p-58F, 0x1.8cccccp-149F / 1e-30F);
     check_row(2, [](int t) { return AdamOptions{.learning_rate = 1e-45, .beta1 = 1 - 0x1p-53, .epsilon = 1, .step = t}; }, 0x1.8p-6F, 1e20F, 0.0F);

@@ -24,10 +24,11 @@ namespace rowan::inline v0 {
 ///     auto view = deferred.view(keys);
 ///     auto x = gather(view.rows(), view.at());
 ///     adam(view, x_grad, {.step = t});
-///     deferred.flush();                                            before all rows are read or saved
+///     deferred.flush();                                            before all rows are read
+/// Save what `contents` gives with the table, or flush before.
 /// A new row has missed nothing, nor has one that a new key gets after another: keys enter the table by such views alone.
 /// Rows that a view has brought up to date stay so without a step. The table stays the caller's, and outlives this. After
-/// it was loaded anew, begin a new DeferredTable.
+/// it was loaded anew, begin a new DeferredTable, and assign what it had missed.
 template <class O, row_table X>
 class DeferredTable {
     static_assert(detail::is_deferred<O>,
@@ -113,6 +114,23 @@ public:
             }
             deferred_.flush(exec, view.rows(), state...);
         });
+    }
+
+    /// What rows have missed, to be saved with the table.
+    /// errors   those of the table's view; std::bad_alloc
+    /// cost     that of Deferred::contents
+    DeferredContents<typename O::options> contents() {
+        fit(table_.view(Cpu{}, names{}).rows());
+        return deferred_.contents();
+    }
+    /// Takes what rows had missed when the table was saved.
+    /// errors   those of Deferred::assign, and of the table's view and states
+    /// cost     that of Deferred::assign
+    void assign(DeferredContents<typename O::options> saved) {
+        auto view = table_.view(Cpu{}, names{});
+        fit(view.rows());
+        detail::with_states(typename O::states{}, view,
+                            [&](auto&... state) { deferred_.assign(std::move(saved), view.rows(), state...); });
     }
 
 private:
