@@ -1,4 +1,5 @@
 // tests/io/table_file.cpp: tables that training changes in a file, and what killed programs leave.
+#include <rowan/io/detail/table_store.hpp>
 #include <rowan/io/table_file.hpp>
 
 #include "checkpoint_files.hpp"
@@ -25,6 +26,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <numeric>
+#include <optional>
 #include <thread>
 
 namespace test_table_file {
@@ -399,6 +401,310 @@ TEST_CASE("a killed process leaves the last save, whichever system call was its 
         CHECK(n > (power_safe ? 38 : 30));
         CHECK(folder.files() == 1);  // a later call removes what was killed before it had a name
     }
+}
+
+namespace {
+
+/// The number of a save, in a file that is replaced.
+template <class Files>
+void name_save(std::string const& path, std::uint64_t saves) {
+    std::string const text = std::to_string(saves), next = path + ".new";
+    int const file = Files::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(Files::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+    Files::close(file);
+    Files::rename(next.c_str(), path.c_str());
+}
+std::optional<std::uint64_t> named_save(std::string const& path) {
+    if (!std::filesystem::exists(path)) return {};
+    Bytes const bytes = test::read(path);
+    return std::stoull(std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size()));
+}
+
+/// Trains to save 3, from the save that a file beside the table names. `previous` keeps the save before it.
+template <class Files>
+void train_pair(std::string const& path, std::string const& other, bool previous, bool power_safe) {
+    auto const named = named_save(other);
+    TableFileOptions const options{.power_safe = power_safe};
+    auto file = named ? TableFile<float, Files>(path, options)
+                      : TableFile<float, Files>::create_unsaved(path, shape, first_row, options);
+    if (named) file.go_back(*named);
+    if (!(Contents(file) == after(2 * named.value_or(0)))) throw Error("other rows");  // in a child, too
+    std::uint64_t last = named.value_or(0);
+    for (std::uint64_t save = named ? *named + 1 : 0; save <= 3; ++save) {
+        for (std::uint64_t n = save == 0 ? 0 : 2 * save - 2; n < 2 * save; ++n) rowwise_adagrad(Cpu{1}, file, gradient(n));
+        file.save_and_keep();
+        if (file.saves() != save) throw Error("another number of the save");
+        name_save<Files>(other, save);
+        file.forget_saves_before(previous ? last : save);
+        last = save;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a table and the file that names its saves are of one moment, whichever system call was the last", "[io][table_file]") {
+    for (bool const previous : {false, true}) {
+        bool more = true;
+        for (std::size_t n = 1; more; ++n) {
+            CAPTURE(previous, n);
+            Folder const folder;
+            auto const path = folder / "table", other = folder / "other";
+            auto const run = [&](std::size_t at) {
+                return killed([&] {
+                    FaultyFiles::state = {.fail = at, .kill = true};
+                    train_pair<FaultyFiles>(path, other, previous, n % 2 == 0);
+                });
+            };
+            more = run(n);
+            if (more) run(n % 13 + 1);  // and once more, soon after it is opened
+            auto const named = named_save(other);
+            if (previous && named && *named > 0) {  // the save before, too
+                Folder const copies;
+                for (auto const& entry : std::filesystem::directory_iterator(folder / ""))
+                    std::filesystem::copy_file(entry.path(), copies / entry.path().filename().string());
+                TableFile<float> file(copies / "table");
+                file.go_back(*named - 1);
+                CHECK(Contents(file) == after(2 * *named - 2));
+            }
+            train_pair<rowan::detail::PosixFiles>(path, other, previous, false);
+            CHECK(folder.files() == (previous ? 3U : 2U) + std::filesystem::exists(other + ".new"));
+            TableFile<float> file(path);
+            CHECK((Contents(file) == after(6) && file.saves() == 3));
+            REQUIRE(n < 400);
+        }
+    }
+}
+
+namespace {
+
+TableFileShape const growing{.height = 3, .width = 2, .states = {TableState::of<double>("sum"), TableState::of<float>("wide", 5)}, .grows = true};
+
+/// Rows and states by numbers; each save grows the table and changes rows of all ages.
+struct Grown {
+    static constexpr std::array<std::int64_t, 6> heights{3, 10, 65536, 65537, 140000, 140001};
+    std::vector<std::array<double, 3>> rows;
+
+    static Grown after(std::uint64_t saves) {
+        Grown grown;
+        grown.rows.resize(3);
+        for (std::uint64_t save = 1; save <= saves; ++save) grown.step(save);
+        return grown;
+    }
+    template <class Change>
+    static void each(std::uint64_t save, Change const& change) {
+        std::int64_t const height = heights[save];
+        for (std::int64_t const row : {std::int64_t{0}, height / 2, height - 2, height - 1}) change(row, static_cast<double>(save) + static_cast<double>(row) / 8);
+    }
+    void step(std::uint64_t save) {
+        rows.resize(static_cast<std::size_t>(heights[save]));
+        each(save, [&](std::int64_t row, double x) { rows[static_cast<std::size_t>(row)] = {x, 2 * x, x + 1}; });
+    }
+    template <class Files>
+    static void step(TableFile<float, Files>& file, std::uint64_t save) {
+        file.grow(heights[save]);
+        each(save, [&](std::int64_t row, double x) {
+            file.change({row});
+            file.rows()(row, 1) = static_cast<float>(x);
+            file.template state<double>("sum")(row) = 2 * x;
+            file.template state<float>("wide")(row, 4) = static_cast<float>(x + 1);
+        });
+    }
+    template <class Files>
+    bool is(TableFile<float, Files>& file) const {
+        if (file.height() != static_cast<std::int64_t>(rows.size()) || file.rows().shape(0) != rows.size()) return false;
+        auto const& sum = file.template state<double>("sum");
+        auto const& wide = file.template state<float>("wide");
+        if (sum.shape(0) != rows.size() || wide.shape(0) != rows.size()) return false;
+        float const *x = file.rows().data(), *w = wide.data();
+        double const* s = sum.data();
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (x[2 * i] != 0 || x[2 * i + 1] != static_cast<float>(rows[i][0]) || s[i] != rows[i][1] || w[5 * i + 4] != static_cast<float>(rows[i][2])) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("a table that grows keeps its rows, its states and what was returned of them", "[io][table_file]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    {
+        auto file = TableFile<float>::create(path, growing);
+        auto const early = file.rows().share();
+        auto& sum = file.state<double>("sum");
+        for (std::uint64_t save = 1; save < 6; ++save) {
+            Grown::step(file, save);
+            CHECK(Grown::after(save).is(file));
+            CHECK(file.touched().height() == file.height());
+            save % 2 == 0 ? file.save() : file.save_and_keep();
+        }
+        CHECK((sum.shape(0) == 140001 && early.shape(0) == 3 && early(0, 1) == 5));
+        file.grow(150000);
+        CHECK(file.height() == 150000);
+    }
+    TableFile<float> file(path);
+    CHECK(Grown::after(5).is(file));
+    CHECK(file.rows().data() != nullptr);
+    auto x = gather(file.rows(), {140000, 139999});
+    CHECK((x(0, 1) == 5 + 140000.0F / 8 && x(1, 1) == 5 + 139999.0F / 8));
+    CHECK(refusal<ShapeError>([&] { file.grow(5); }) == "height is 5, expected at least 140001");
+    for (int const bits : {45, 52, 62}) CHECK_THROWS(file.grow(std::int64_t{1} << bits));
+    CHECK((file.height() == 140001 && file.touched().height() == 140001));
+    file.go_back(4);
+    CHECK(Grown::after(4).is(file));
+    CHECK(file.touched().height() == 140000);
+    Grown::step(file, 5);
+    file.save();
+    CHECK(Grown::after(5).is(file));
+    auto fixed = TableFile<float>::create(folder / "fixed", shape);
+    CHECK(refusal([&] { fixed.grow(61); }).find("has a fixed height") != std::string::npos);
+    CHECK(refusal<ShapeError>([&] { TableFile<float>::create(folder / "none", {.height = 3, .width = 0, .grows = true}); }) == "width is 0, expected 1 or more, of a table that grows");
+    fixed.grow(60);
+}
+
+TEST_CASE("a table that grows and the file that names its saves are of one moment, whichever system call was the last", "[io][table_file]") {
+    bool more = true;
+    for (std::size_t n = 1; more; ++n) {
+        CAPTURE(n);
+        Folder const folder;
+        auto const path = folder / "table", other = folder / "other";
+        auto const run = [&]<class Files>(std::type_identity<Files>) {
+            auto const named = named_save(other);
+            auto file = named ? TableFile<float, Files>(path) : TableFile<float, Files>::create_unsaved(path, growing, nullptr);
+            if (named) file.go_back(*named);
+            if (!Grown::after(named.value_or(0)).is(file)) throw Error("other rows");
+            for (std::uint64_t save = named ? *named + 1 : 0; save < 6; ++save) {
+                if (save > 0) Grown::step(file, save);
+                file.save_and_keep();
+                name_save<Files>(other, save);
+                file.forget_saves_before(save);
+            }
+        };
+        auto const run_to = [&](std::size_t at) {
+            return killed([&] {
+                FaultyFiles::state = {.fail = at, .kill = true};
+                run(std::type_identity<FaultyFiles>{});
+            });
+        };
+        more = run_to(n);
+        if (more) run_to(n % 17 + 1);
+        run(std::type_identity<rowan::detail::PosixFiles>{});
+        TableFile<float> file(path);
+        CHECK((Grown::after(5).is(file) && file.saves() == 5));
+        REQUIRE(n < 400);
+    }
+}
+
+TEST_CASE("after a call that fails in a save that is kept, or on the way back, a file that is opened again has a save", "[io][table_file]") {
+    for (std::size_t n = 1, failed = 1; failed != 0; ++n) {
+        CAPTURE(n);
+        Folder const folder;
+        auto const path = folder / "table";
+        {
+            auto file = TableFile<float>::create(path, growing);
+            for (std::uint64_t save = 1; save < 4; ++save) Grown::step(file, save), file.save_and_keep();
+        }
+        FaultyFiles::state = {.fail = n, .code = EIO};
+        failed = refusal<IoError>([&] {
+                     TableFile<float, FaultyFiles> file(path, {.power_safe = true});
+                     Grown::step(file, 4);
+                     file.save_and_keep();
+                     file.go_back(3);
+                     file.forget_saves_before(3);
+                 }) != "";
+        FaultyFiles::state = {};
+        TableFile<float> file(path);
+        REQUIRE((file.saves() == 3 || file.saves() == 4));
+        CHECK(Grown::after(file.saves()).is(file));
+        if (file.saves() == 4) {
+            file.go_back(3);
+            CHECK(Grown::after(3).is(file));
+        }
+        REQUIRE(n < 100);
+    }
+}
+
+TEST_CASE("a new table does not take the place of another file", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    auto const refused = [&] {
+        return refusal<IoError>([&] { TableFile<float>::create_unsaved(path, shape, nullptr); }) == "create " + path + ": File exists";
+    };
+    test::write(path, Bytes(9000));
+    CHECK((refused() && test::read(path) == Bytes(9000)));
+    std::filesystem::remove(path);
+    {
+        auto first = TableFile<float>::create_unsaved(path, shape, first_row);
+        first.save_and_keep();
+        CHECK(refusal<IoError>([&] { TableFile<float>::create_unsaved(path, shape, nullptr); }).ends_with("it is open, in this process or another"));
+    }
+    {
+        auto second = TableFile<float>::create_unsaved(path, shape, nullptr);  // which is given up
+    }
+    CHECK(Contents(*std::make_unique<TableFile<float>>(path)) == after(0));
+    std::filesystem::create_symlink(path, folder / "link");
+    CHECK(refusal<IoError>([&] { TableFile<float>::create_unsaved(folder / "link", shape, nullptr); }) == "create " + folder / "link" + ": File exists");
+    {
+        auto third = TableFile<float>::create_unsaved(path, shape, nullptr);
+        third.change({3});
+        third.rows()(3, 0) = 5;
+        third.save_and_keep();
+        third.forget_saves_before(0);
+        CHECK(third.rows()(3, 0) == 5);
+    }
+    CHECK((refused() && TableFile<float>(path).rows()(3, 0) == 5));
+}
+
+TEST_CASE("a table goes back to a save that is kept, and to no other", "[io][table_file][bad_input]") {
+    Folder const folder;
+    auto const path = folder / "table";
+    make(path);
+    auto const train_and_keep = [](TableFile<float>& file) {
+        rowwise_adagrad(file, gradient(file.saves()));
+        file.save_and_keep();
+    };
+    {
+        TableFile<float> file(path);
+        for (int n = 0; n < 4; ++n) train_and_keep(file);
+        CHECK(folder.files() == 3);  // two are kept
+        for (std::uint64_t const save : {1U, 5U}) CHECK(refusal<FormatError>([&] { file.go_back(save); }).ends_with(path + ", whose last one is 4, and no journal leads back before 2"));
+        file.change({1});
+        file.rows()(1, 1) = 7;
+        file.go_back(4);
+        CHECK((Contents(file) == after(4) && !file.changed()));
+    }
+    Bytes const journal = test::read(path + ".journal.3");
+    for (std::size_t const n : std::vector<std::size_t>{0, 40, 4128, journal.size() - 1}) {
+        test::write(path + ".journal.3", Bytes(journal.begin(), journal.begin() + static_cast<std::ptrdiff_t>(n)));
+        TableFile<float> file(path);
+        CHECK(refusal<FormatError>([&] { file.go_back(2); }).find(".journal.3 has ") != std::string::npos);
+        CHECK((Contents(file) == after(4) && file.saves() == 4));
+    }
+    test::write(path + ".journal.3", journal);
+    {
+        TableFile<float> file(path);
+        file.go_back(2);
+        CHECK((Contents(file) == after(2) && file.saves() == 2 && folder.files() == 2));
+        train_and_keep(file);
+        file.forget_saves_before(2);
+        CHECK(folder.files() == 2);
+        rowwise_adagrad(file, gradient(3));
+        file.save();
+        CHECK((Contents(file) == after(4) && folder.files() == 2));
+        CHECK(refusal<FormatError>([&] { file.go_back(3); }).ends_with("whose last one is 4, and no journal leads back"));
+        train_and_keep(file);
+        file.forget_saves_before(99);
+        CHECK(folder.files() == 1);
+    }
+    CHECK(folder.files() == 1);
+    auto unsaved = TableFile<float>::create_unsaved(folder / "other", shape, first_row);
+    CHECK(refusal([&] { unsaved.go_back(0); }).find("no save yet") != std::string::npos);
+    unsaved.save_and_keep();
+    CHECK(refusal<IoError>([&] { make(folder / "other"); }) == "create " + folder / "other" + ": File exists");  // it is open
+    unsaved.go_back(0);
+    { auto const closed = std::move(unsaved); }
+    CHECK(refusal<IoError>([&] { make(folder / "other"); }) == "create " + folder / "other" + ": File exists");
 }
 
 TEST_CASE("a process killed while it restores a table, and again, leaves the last save", "[io][table_file]") {

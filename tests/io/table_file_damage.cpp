@@ -1,4 +1,5 @@
 // tests/io/table_file_damage.cpp: tables in files whose journals and generations are cut, flipped or missing.
+#include <rowan/io/detail/table_store.hpp>
 #include <rowan/io/table_file.hpp>
 
 #include "checkpoint_files.hpp"

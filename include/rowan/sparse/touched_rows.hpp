@@ -67,6 +67,10 @@ public:
     /// errors   ShapeError if it is less than before; std::bad_alloc; the set is unchanged
     /// cost     amortised O(new rows / 64)
     ROWAN_IF_CALLED void grow(Height height);
+    /// Removes the rows from `height` on, if there are any.
+    /// errors   none
+    /// cost     O(1)
+    ROWAN_IF_CALLED void shrink(Height height) noexcept;
 
     /// Adds rows, in any order; duplicates are allowed.
     /// errors   IndexError if a row is not in [0, height)

@@ -31,6 +31,13 @@ ROWAN_CALLED_FUNCTION void TouchedRows::grow(Height height) {
     height_ = height;
 }
 
+ROWAN_CALLED_FUNCTION void TouchedRows::shrink(Height height) noexcept {
+    if (height >= height_) return;
+    bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
+    height_ = height;
+    if (height % 64 != 0) bits_.back() &= bit(static_cast<std::size_t>(height)) - 1;
+}
+
 ROWAN_CALLED_FUNCTION void TouchedRows::add(Ids<> rows) {
     detail::check_ids(Cpu{}, "rows", rows, height_);
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -6,7 +6,9 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -53,6 +55,69 @@ ROWAN_CALLED_FUNCTION void allocate_file(int file, std::string const& path, std:
     int const code = ::posix_fallocate(file, first, size);
     if (code != 0 && code != EOPNOTSUPP && code != EINVAL) throw_io("allocate", path, code);
 #endif
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map(int file, std::string const& path, std::size_t n) {
+    whole_ = map_shared(file, path, n);
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map_rows(int file, std::string const& path, TableLayout const& layout,
+                                                 std::size_t part, std::uint64_t row) {
+    std::size_t const each = layout.row_bytes(part);
+    for (std::uint64_t n = 0; each != 0 && row < layout.rows; row += n) {
+        n = std::max(row, layout.first_rows);
+        std::byte* const to = parts_[part]->data() + row * each;
+        auto const bytes = static_cast<std::size_t>(n * each);
+        if (::mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   static_cast<off_t>(layout.place(part, row))) == MAP_FAILED)
+            throw_io("map", path);
+        ::madvise(to, bytes, MADV_RANDOM);
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map_parts(int file, std::string const& path, TableLayout const& layout) {
+    for (std::size_t k = 0; layout.first_rows != 0 && k < layout.parts.size(); ++k) {
+        auto const bytes = static_cast<std::size_t>(layout.rows * layout.row_bytes(k));
+        parts_.push_back(reserve_memory(std::max(std::size_t{1} << 39, 4 * bytes), bytes));
+        map_rows(file, path, layout, k, 0);
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::check_room(TableLayout const& layout) const {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (layout.rows * layout.row_bytes(k) > parts_[k]->size()) throw std::bad_alloc();
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::extend(int file, std::string const& path, TableLayout const& before,
+                                               TableLayout const& larger) {
+    auto whole = map_shared(file, path, static_cast<std::size_t>(larger.file_bytes));
+    for (std::size_t k = 0; k < parts_.size(); ++k) map_rows(file, path, larger, k, before.rows);
+    whole_ = std::move(whole);
+}
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<std::byte> TableMemory::part(TableLayout const& layout,
+                                                                   std::size_t k) const noexcept {
+    if (parts_.empty()) return {whole_, data(layout, k)};
+    return {parts_[k], data(layout, k)};
+}
+
+ROWAN_CALLED_FUNCTION bool TableMemory::holds(TableLayout const& layout,
+                                              std::span<std::byte const> bytes) const noexcept {
+    auto const in = [&](std::byte const* begin, std::uint64_t n) {
+        return bytes.data() >= begin && bytes.data() + bytes.size() <= begin + n;
+    };
+    if (parts_.empty()) return in(whole_.get(), layout.file_bytes);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (in(parts_[k]->data(), layout.rows * layout.row_bytes(k))) return true;
+    }
+    return false;
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::release(TableLayout const& layout) const noexcept {
+    release_pages(whole_.get(), static_cast<std::size_t>(layout.file_bytes));
+    for (std::size_t k = 0; k < parts_.size(); ++k)
+        release_pages(parts_[k]->data(), static_cast<std::size_t>(layout.rows * layout.row_bytes(k)));
 }
 
 ROWAN_CALLED_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {

@@ -51,6 +51,14 @@ public:
         }
     }
 
+    /// Whether it begins with a record of this generation.
+    /// errors   IoError if a system call fails
+    bool is_of(std::uint64_t id, std::uint64_t generation) const {
+        TableRecord first;
+        return file_.get() >= 0 && file_.read(0, std::as_writable_bytes(std::span(&first, 1)), path_) &&
+               first.id == id && first.generation == generation;
+    }
+
     /// The pages of the records of a generation, in their order, up to the first that is not whole: the table knows how
     /// many it has relied on.
     /// errors   IoError if a system call fails; FormatError if the file's table was saved since, or a page is outside
@@ -103,6 +111,14 @@ public:
     /// errors   IoError if a system call fails
     void clear() {
         if (file_.get() >= 0) file_.resize(0, path_);
+        bytes_ = 0;
+    }
+
+    /// Gives the file another name: here is none from now on.
+    /// errors   IoError if a system call fails
+    void move_to(std::string const& path) {
+        if (Files::rename(path_.c_str(), path.c_str()) != 0) throw_io("rename", path_);
+        keep(OpenFile<Files>());
         bytes_ = 0;
     }
 

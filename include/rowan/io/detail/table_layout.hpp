@@ -4,7 +4,9 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -46,38 +48,54 @@ namespace detail {
 //   page 0        at 0: TableHeader; at 1024 and 2048: TableGeneration, the even one and the odd one, of which the
 //                 later one counts (before the first save the even one is zero); at 3072: u64, the generation whose
 //                 rows have begun to change after it was saved; at 3080: u64, the records of the journal that it relies
-//                 on
+//                 on; at 3088: u64, 1 + the first generation that journals lead back to, or 0: none but the last; at
+//                 3096 and 3104: u64, the records of the journals of those before the last, the even one and the odd one
 //   descriptions  of the table and of each state: u32 length, name (none for the table); i32 dtype<T>::wire;
 //                 u32 length, dtype<T>::name; u32 sizeof(T); u32 rank; u64 elements per row
 //   the table     its rows
 //   the states    in their order, the rows of each
 //
+// A table that grows, version 2, has room for a multiple of 65,536 rows there, first_rows of the header, from a multiple of
+// 65,536 bytes on, so that systems with larger pages can map it. It may be followed by the same again, of as many rows as are before it: for first_rows, 2 · first_rows, 4 · first_rows … more. Of generation g it has as
+// many rows as the u64 at 3112 + 8 · (g mod 4) says. At 3144 + 8 · (g mod 4) is a random number of that save.
+//
 // Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a
 // page as they were in its generation. Records of another file or another generation than that of the table mean
 // nothing. A page changes only after the number at 3080 counts its record: a journal with fewer is damaged, and what
 // follows is of appends that did not end. One generation that is invalid is of a save that did not end: then the
-// journal has records of the other.
+// journal has records of the other. A save may keep the journal that leads back to the one before, generation g, as
+// `<path>.journal.<g - 1>`. Generation 0 is that before the first save: a file whose journals lead back to it was saved
+// once, and nothing has named that save.
 
 inline constexpr std::size_t table_page = 4096;
+inline constexpr std::size_t table_group = 65536;  // of rows of a table that grows, and of bytes before them
 inline constexpr std::size_t most_table_states = 1000;
 inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072, table_relied_on = 3080;
+inline constexpr std::size_t table_kept = 3088, table_kept_records = 3096, table_heights = 3112;
+inline constexpr std::size_t table_marks = 3144;
 
 /// The place of a generation in the first page.
 constexpr std::size_t place_of_generation(std::uint64_t number) {
     return number % 2 == 0 ? table_generations : 2 * table_generations;
 }
+/// The place of the number of records of the journal that leads back to a generation.
+constexpr std::size_t place_of_kept(std::uint64_t number) { return table_kept_records + 8 * (number % 2); }
+/// The place of the height of a generation.
+constexpr std::size_t place_of_height(std::uint64_t number) { return table_heights + 8 * (number % 4); }
+/// The place of the random number of a generation.
+constexpr std::size_t place_of_mark(std::uint64_t number) { return table_marks + 8 * (number % 4); }
 
 struct TableHeader {
     static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'W', 'T', 'A', 'B', '\r', '\n'};  // not text
 
     std::array<unsigned char, 8> magic = rowan;
-    std::uint32_t version = 1;
-    std::uint32_t parts = 0;  // 1 + the number of states
-    std::uint64_t id = 0;     // random: a journal of another file at the same path has another one
+    std::uint32_t version = 1;  // 2 of a table that grows
+    std::uint32_t parts = 0;    // 1 + the number of states
+    std::uint64_t id = 0;       // random: a journal of another file at the same path has another one
     std::uint64_t height = 0;
     std::uint64_t file_bytes = 0;
     std::uint64_t description_bytes = 0;
-    std::uint64_t reserved = 0;
+    std::uint64_t first_rows = 0;       // 0: the table does not grow
     std::uint32_t description_sum = 0;  // CRC-32C of the descriptions
     std::uint32_t sum = 0;              // CRC-32C of the header before this field
 };
@@ -110,16 +128,42 @@ constexpr std::uint64_t in_table_pages(std::uint64_t bytes) {
 /// The places of the parts of a file.
 struct TableLayout {
     std::uint64_t id = 0, height = 0;
-    std::vector<TableState> parts;  // the table, which has no name, then its states
-    std::vector<std::uint64_t> offsets;
+    std::uint64_t first_rows = 0, rows = 0;  // of a table that grows: for which there is room at first, and now; or 0
+    std::vector<TableState> parts;           // the table, which has no name, then its states
+    std::vector<std::uint64_t> offsets;      // of the first rows
     std::uint64_t file_bytes = 0;
 
     TableLayout() = default;
-    /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes; Error if a state has
-    ///          no name, one longer than 255 bytes, or that of another state, or there are more than 1000 states
-    ROWAN_IF_CALLED TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all);
+    /// `room` is 0, or a multiple of 65,536 rows of a table that grows.
+    /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes, or it grows and rows and states
+    ///          have no elements; Error if a state has no name, one longer than 255 bytes, or that of another state, or there are
+    ///          more than 1000 states
+    ROWAN_IF_CALLED TableLayout(std::uint64_t number, std::uint64_t table_height, std::vector<TableState> all,
+                                std::uint64_t room);
+
+    /// The room of a new table that grows.
+    static std::uint64_t room_for(std::uint64_t height) {
+        return std::max<std::uint64_t>(1, height / table_group + (height % table_group != 0)) * table_group;
+    }
 
     std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }
+    /// Of all parts.
+    std::uint64_t row_bytes() const {
+        std::uint64_t bytes = 0;
+        for (std::size_t part = 0; part < parts.size(); ++part) bytes += row_bytes(part);
+        return bytes;
+    }
+    /// Where a row of a part stands. That of the first of some rows that are together is a multiple of the page.
+    std::uint64_t place(std::size_t part, std::uint64_t row) const {
+        if (first_rows == 0 || row < first_rows) return offsets[part] + row * row_bytes(part);
+        std::uint64_t const first = first_rows * std::bit_floor(row / first_rows);  // of as many rows as are before it
+        std::uint64_t const before =
+            (offsets[part] - offsets[0]) / first_rows;  // the bytes of a row in the parts before
+        return offsets[0] + first * (row_bytes() + before) + (row - first) * row_bytes(part);
+    }
+    /// Makes room for twice the rows.
+    /// errors   ShapeError if the file would have more than 2^62 bytes
+    ROWAN_IF_CALLED void double_rows();
 
     /// Everything before the table, of generation 1.
     std::vector<std::byte> header() const;

@@ -29,8 +29,11 @@ ROWAN_CALLED_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte co
     return crc32c(bytes, crc32c(bytes_before_sum(*this)));
 }
 
-ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t rows, std::vector<TableState> all)
-    : id(number), height(rows), parts(std::move(all)) {
+inline constexpr std::uint64_t most_table_bytes = std::uint64_t{1} << 62;
+
+ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t table_height,
+                                               std::vector<TableState> all, std::uint64_t room)
+    : id(number), height(table_height), first_rows(room), rows(room), parts(std::move(all)) {
     if (parts.size() > 1 + most_table_states) {
         throw Error({"there are ", parts.size() - 1, " states, more than ", most_table_states});
     }
@@ -45,12 +48,12 @@ ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64
         at += 4 * 5 + 8 + name.size() + parts[i].type_name.size();
     }
     at = in_table_pages(at);
-    static constexpr std::uint64_t most = std::uint64_t{1} << 62;
+    if (rows != 0) at = (at + table_group - 1) / table_group * table_group;
     for (auto const& part : parts) {
         offsets.push_back(at);
-        std::array<std::uint64_t, 2> const shape{height, part.width.value_or(1)};
+        std::array<std::uint64_t, 2> const shape{std::max(height, rows), part.width.value_or(1)};
         auto const elements = shape_size(shape, part.element_size);
-        if (!elements || *elements * part.element_size > most - at)
+        if (!elements || *elements * part.element_size > most_table_bytes - at)
             throw ShapeError("height", height, "one whose table has at most 2^62 bytes");
         at += in_table_pages(*elements * part.element_size);
     }
@@ -58,6 +61,14 @@ ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64
     if (height > file_bytes) {  // all widths are 0; a small file must not ask for a bit for each of so many rows
         throw ShapeError("height", height, {"at most ", file_bytes, " if no row has elements"});
     }
+    if (rows != 0 && row_bytes() == 0) throw ShapeError("width", 0, "1 or more, of a table that grows");
+}
+
+ROWAN_CALLED_FUNCTION void TableLayout::double_rows() {
+    if (rows * row_bytes() > most_table_bytes - file_bytes)
+        throw ShapeError("height", 2 * rows, "one whose table has at most 2^62 bytes");
+    file_bytes += rows * row_bytes();
+    rows *= 2;
 }
 
 ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
@@ -77,16 +88,19 @@ ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
         put_u32(part.type_name.size()), put(part.type_name.data(), part.type_name.size());
         put_u32(part.element_size), put_u32(part.width ? 2 : 1), put(&width, 8);
     }
-    TableHeader head{.parts = static_cast<std::uint32_t>(parts.size()),
+    TableHeader head{.version = first_rows == 0 ? 1U : 2U,
+                     .parts = static_cast<std::uint32_t>(parts.size()),
                      .id = id,
                      .height = height,
                      .file_bytes = file_bytes,
                      .description_bytes = bytes.size() - table_page,
+                     .first_rows = first_rows,
                      .description_sum = crc32c(std::span(bytes).subspan(table_page))};
     head.sum = crc32c(bytes_before_sum(head));
     std::memcpy(bytes.data(), &head, sizeof head);
     auto const first = TableGeneration::of(1);
     std::memcpy(bytes.data() + place_of_generation(1), &first, sizeof first);
+    if (first_rows != 0) std::memcpy(bytes.data() + place_of_height(1), &height, sizeof height);
     return bytes;
 }
 
@@ -95,9 +109,10 @@ ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path, st
     TableHeader head;
     in.read("the header", std::as_writable_bytes(std::span(&head, 1)));
     if (head.magic != TableHeader::rowan) throw FormatError(0, path, "is not a table in a file of rowan");
-    if (head.version != 1) throw FormatError(8, "the version", {"is ", head.version, ", supported is 1"});
+    if (head.version != 1 && head.version != 2)
+        throw FormatError(8, "the version", {"is ", head.version, ", supported are 1 and 2"});
     if (head.sum != crc32c(bytes_before_sum(head))) throw FormatError(0, "the header", "has another checksum");
-    if (head.file_bytes != file.size()) {
+    if (head.first_rows == 0 ? head.file_bytes != file.size() : head.file_bytes > file.size()) {
         throw FormatError(32, "the size of the file", {"is ", file.size(), ", expected ", head.file_bytes});
     }
     in.bytes("the header", table_page - sizeof head);
@@ -127,12 +142,19 @@ ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path, st
     }
     TableLayout layout;
     try {
-        layout = TableLayout(head.id, head.height, std::move(parts));
+        layout = TableLayout(head.id, head.height, std::move(parts), head.first_rows);
     } catch (Error const& error) {
         throw FormatError(table_page, "the descriptions", {"are invalid: ", error.what()});
     }
-    if (layout.parts.empty() || layout.file_bytes != head.file_bytes)
+    if (layout.parts.empty() || layout.file_bytes != head.file_bytes || layout.first_rows % table_group != 0 ||
+        (layout.first_rows != 0) != (head.version == 2) ||
+        (layout.first_rows != 0 && layout.height > layout.first_rows))
         throw FormatError(32, "the size of the file", "is not that of its parts");
+    while (layout.file_bytes < file.size() && layout.rows * layout.row_bytes() <= file.size() - layout.file_bytes)
+        layout.double_rows();
+    if (layout.file_bytes != file.size())
+        throw FormatError(32, "the size of the file",
+                          {"is ", file.size(), ", expected ", layout.file_bytes, " or what the table grows to"});
     return layout;
 }
 
