@@ -5,6 +5,7 @@
 #include "optimizers.hpp"
 #include "reference.hpp"
 
+#include <rowan/io/keyed_file.hpp>
 #include <rowan/io/table_file.hpp>
 #include <rowan/sparse/deferred_table.hpp>
 #include <rowan/sparse/keyed_table.hpp>
@@ -25,7 +26,7 @@ namespace {
 using namespace rowan;
 using reference::same;
 
-static_assert(row_table<TableFile<float>> && row_table<KeyedTable<double>> && row_table<KeyedTable<float, std::string>>);
+static_assert(row_table<TableFile<float>> && row_table<KeyedTable<double>> && row_table<KeyedTable<float, std::string>> && row_table<KeyedFile<float>>);
 static_assert(!row_table<Tensor<float>> && row_view<decltype(std::declval<KeyedTable<float>&>().view({1}))>);
 
 constexpr std::size_t height = 20, width = 5;
@@ -57,8 +58,10 @@ std::int64_t name_of(std::int64_t k, std::int64_t const*) { return k * 1'000'000
 /// A table by keys, with rows of Tensor's numbers.
 template <class Key>
 struct Keyed {
+    static constexpr bool by_keys = true;
     KeyedTable<float, Key> table{options};
 
+    auto& of() { return table; }
     template <class O, class... State>
     void add(state_list<State...>) {
         auto const shape = States<O>::per_row ? Tensor<float>::shape_type{} : Tensor<float>::shape_type{width};
@@ -75,11 +78,34 @@ struct Keyed {
     Tensor<float> const& rows() const { return table.value(); }
 };
 
+/// The same with rows in a file.
+template <class Key>
+struct KeyedInFile {
+    static constexpr bool by_keys = true;
+    test::Folder folder{};
+    std::unique_ptr<KeyedFile<float, Key>> table{};
+
+    auto& of() { return *table; }
+    template <class O, class... State>
+    void add(state_list<State...>) {
+        [[maybe_unused]] std::optional<std::size_t> const each = States<O>::per_row ? std::nullopt : std::optional(width);
+        std::vector<TableState> const states{TableState::of<detail::state_type<State, float>>(std::string(State::name), each)...};
+        table = std::make_unique<KeyedFile<float, Key>>(options, RowsInFile(TableFile<float>::create(folder / "t", {.width = width, .states = states, .grows = true})));
+    }
+    static auto keys(std::vector<std::int64_t> const& numbers) { return Keyed<Key>::keys(numbers); }
+    auto view(std::vector<std::int64_t> const& numbers) { return table->view(Cpu{2}, keys(numbers)); }
+    std::int64_t row(std::int64_t k) const { return table->index().find({name_of(k, static_cast<Key const*>(nullptr))})(0); }
+    void first(std::int64_t k, std::span<float> to) const { Keyed<Key>().first(k, to); }
+    Tensor<float> const& rows() const { return table->value(); }
+};
+
 struct InFile {
+    static constexpr bool by_keys = false;
     test::Folder folder{};
     std::unique_ptr<TableFile<float>> table{};
     Keyed<std::int64_t> firsts{};
 
+    auto& of() { return *table; }
     template <class O, class... State>
     void add(state_list<State...>) {
         [[maybe_unused]] std::optional<std::size_t> const each = States<O>::per_row ? std::nullopt : std::optional(width);
@@ -120,7 +146,7 @@ void steps(O, std::string const& name, typename O::options settings) {
         for (auto const k : numbers) known[static_cast<std::size_t>(k)] = true;
         for (std::size_t k = 0; k < height; ++k) {
             auto const row = kind.row(static_cast<std::int64_t>(k));
-            if constexpr (!std::same_as<Kind, InFile>) REQUIRE((row >= 0) == known[k]);
+            if constexpr (Kind::by_keys) REQUIRE((row >= 0) == known[k]);
             if (row >= 0) REQUIRE(same(gather(kind.rows(), {row}), gather(want, {static_cast<std::int64_t>(k)})));
         }
     }
@@ -132,17 +158,14 @@ void deferred_steps(O, std::string const& name, typename O::options settings) {
     INFO("deferred " << name);
     Kind kind;
     kind.template add<O>(typename O::states{});
-    auto& of = [&]() -> auto& {
-        if constexpr (std::same_as<Kind, InFile>) return *kind.table;
-        else return kind.table;
-    }();
+    auto& of = kind.of();
     DeferredTable<O, std::remove_reference_t<decltype(of)>> deferred(of);
     auto want = Tensor<float>::from_shape({height, width});
     States<O> states;
-    std::vector<bool> known(height, std::same_as<Kind, InFile>);
+    std::vector<bool> known(height, !Kind::by_keys);
     auto const begin = [&] {
         for (std::size_t k = 0; k < height; ++k) {
-            if (known[k] && !std::same_as<Kind, InFile>) continue;
+            if (known[k] && Kind::by_keys) continue;
             kind.first(static_cast<std::int64_t>(k), std::span(want.row(k).data(), width));
             states.with([&](auto&... state) { (std::ranges::fill(state.row(k), 0), ...); });
         }
@@ -165,7 +188,7 @@ void deferred_steps(O, std::string const& name, typename O::options settings) {
         auto const grad = to_dense(lookup_table_grad(numbers, gather(want, numbers), Height(height)));
         states.with([&](auto&... state) { Optimizer<O>{}(want, state..., grad, settings); });
         for (auto const k : numbers) known[static_cast<std::size_t>(k)] = true;
-        if constexpr (!std::same_as<Kind, InFile>) begin();
+        if constexpr (Kind::by_keys) begin();
     }
     deferred.flush();
     for (std::size_t k = 0; k < height; ++k) {
@@ -198,11 +221,13 @@ void all() {
 TEST_CASE("every optimizer on a table by integers has the bits of tensors; a step that is given up leaves nothing", "[table]") { all<Keyed<std::int64_t>>(); }
 TEST_CASE("every optimizer on a table by strings has the bits of tensors; a step that is given up leaves nothing", "[table]") { all<Keyed<std::string>>(); }
 TEST_CASE("every optimizer on a table in a file has the bits of tensors", "[table]") { all<InFile>(); }
+TEST_CASE("every optimizer on a table by keys in a file has the bits of tensors", "[table]") { all<KeyedInFile<std::int64_t>>(); }
 
 TEST_CASE("deferred optimizers on every kind of table have the bits of dense steps; a new key has missed nothing", "[table]") {
     all_deferred<Keyed<std::int64_t>>();
     all_deferred<Keyed<std::string>>();
     all_deferred<InFile>();
+    all_deferred<KeyedInFile<std::string>>();
 }
 
 TEST_CASE("a step by a view refuses its arguments before a key has a row", "[table][bad_input]") {

@@ -6,6 +6,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/arithmetic.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/sparse/detail/rows_in_memory.hpp>
 #include <rowan/sparse/detail/table_step.hpp>
 #include <rowan/sparse/growing_tensor.hpp>
 #include <rowan/sparse/key_index.hpp>
@@ -16,8 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <new>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,8 +57,9 @@ using FirstValue = std::function<double(std::uint64_t bits, std::size_t k)>;
 ///
 /// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
 /// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
-/// Tensors that the table returned stay valid as it grows, with the rows that they had.
-template <class T, key_type Key = std::int64_t>
+/// Tensors that the table returned stay valid as it grows, with the rows that they had. `Rows` is where they are: in memory,
+/// or in a file, see KeyedFile.
+template <class T, key_type Key = std::int64_t, class Rows = detail::RowsInMemory<T>>
 class KeyedTable {
 public:
     using value_type = T;
@@ -70,18 +71,40 @@ public:
     ///          range; those of GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options, FirstValue first = {})
-        : options_(checked(options)), first_(std::move(first)), value_({options.width}, most_rows(options.keys)),
+        : options_(checked(options)), first_(std::move(first)), rows_(options.width, most_rows(options.keys)),
           index_(options.keys) {
-        limit(value_.most_rows());
+        limit();
         if (options.keys.default_row) add_default_row();
     }
+    /// An empty table with such rows, of which there are none yet.
+    /// errors   those above; ShapeError if there are rows, or their width is another
+    /// cost     O(1)
+    KeyedTable(KeyedTableOptions const& options, Rows rows, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), rows_(std::move(rows)), index_(options.keys) {
+        check_width();
+        if (height() != 0) throw ShapeError("rows.height()", height(), "0: of a new table");
+        limit();
+        if (options.keys.default_row) add_default_row();
+    }
+    /// A table that was saved, with rows where they are.
+    /// errors   those above; as KeyIndex::assign; ShapeError if `saved` has another height than the rows
+    /// cost     that of KeyIndex::assign
+    KeyedTable(KeyedTableOptions const& options, KeyIndexContents<Key> const& saved, Rows rows, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), rows_(std::move(rows)), index_(options.keys) {
+        check_width();
+        if (saved.height != height()) throw ShapeError("rows.height()", height(), saved.height);
+        limit();
+        index_.assign(saved);
+    }
 
-    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
-    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
-    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
-    std::size_t width() const noexcept { return options_.width; }        ///< the number of elements of a row
-    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
-    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
+    KeyIndex<Key> const& index() const noexcept { return index_; }      ///< the rows by keys
+    std::size_t size() const noexcept { return index_.size(); }         ///< the number of keys
+    std::int64_t height() const noexcept { return rows_.height(); }     ///< the number of rows
+    std::size_t width() const noexcept { return options_.width; }       ///< the number of elements of a row
+    Tensor<T>& value() noexcept { return rows_.tensor(); }              ///< the rows: [height, width]
+    Tensor<T> const& value() const noexcept { return rows_.tensor(); }  ///< the rows: [height, width]
+    Rows& where() noexcept { return rows_; }                            ///< where the rows are
+    Rows const& where() const noexcept { return rows_; }                ///< where the rows are
 
     /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
     /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
@@ -97,15 +120,8 @@ public:
     /// cost     as add_state
     template <class S>
     GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
-        if (find(name) != nullptr) throw Error({"two states are named \"", name, "\""});
-        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
-        state->name = std::move(name);
-        if (state->rows.most_rows() < height()) throw std::bad_alloc();
-        state->grow(height());
-        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
-        auto& rows = state->rows;
-        states_.push_back(std::move(state));
-        limit(rows.most_rows());
+        auto& rows = rows_.template add_state<S>(std::move(name), row_shape, first);
+        limit();
         return rows;
     }
 
@@ -114,18 +130,14 @@ public:
     /// cost     O(states)
     template <class S>
     Tensor<S>& state(std::string_view name) {
-        State* const found = find(name);
-        if (found == nullptr) throw Error({"the table has no state \"", name, "\""});
-        if (!found->template has<S>()) throw TypeError({"the state \"", name, "\""}, found->type, dtype<S>::name);
-        return static_cast<StateOf<S>*>(found)->rows.tensor();
+        return rows_.template state<S>(name);
     }
     /// Whether there is a state of this name, with elements of S.
     /// errors   none
     /// cost     O(states)
     template <class S>
     bool has_state(std::string_view name) const {
-        State const* const found = find(name);
-        return found != nullptr && found->template has<S>();
+        return rows_.template has_state<S>(name);
     }
 
     /// The rows of keys; new keys get rows, if the options admit them.
@@ -133,11 +145,19 @@ public:
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        make_room(exec, keys.size());
-        std::vector<std::int64_t> inserted;
-        auto rows = index_.find_or_insert(exec, keys, inserted);
-        add(exec, inserted);
-        return rows;
+        if constexpr (Rows::in_memory) {
+            make_room(exec, keys.size());
+            std::vector<std::int64_t> inserted;
+            auto rows = index_.find_or_insert(exec, keys, inserted);
+            add(exec, inserted);
+            return rows;
+        } else {
+            detail::KeyIndexAccess::check_settled(index_, "find_or_insert");
+            View view = this->view(exec, keys);
+            auto rows = view.at().share();
+            view.commit();
+            return rows;
+        }
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
@@ -173,21 +193,41 @@ public:
     /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
+    /// Of a table in a file: prepares rows for being written by hand, as TableFile::change.
+    /// errors   those of TableFile::change
+    /// cost     that of TableFile::change
+    void change(Cpu exec, Ids<> const& rows) requires(!Rows::in_memory) { rows_.change(exec, rows); }
+
     /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, with their
     /// first values: assign theirs afterwards, with GrowingTensor::assign.
     /// shapes   value [contents.height, width]
     /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
     ///          GrowingTensor::grow; nothing has changed
     /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
-    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) requires(Rows::in_memory) {
         detail::KeyIndexAccess::check_settled(index_, "assign");
         detail::check_height("value", value, contents.height);
-        detail::check_trailing("value", value, value_.tensor().shape());
+        detail::check_trailing("value", value, this->value().shape());
         if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
-        reserve(contents.height);
+        rows_.reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
         replace(std::move(index), value);
+    }
+
+    /// Replaces the options of a table in a file, and its keys by those that were saved with its rows.
+    /// errors   as the constructor; nothing has changed
+    /// cost     that of KeyIndex::assign
+    void assign(KeyedTableOptions const& options, KeyIndexContents<Key> const& contents,
+                FirstValue first = {}) requires(!Rows::in_memory) {
+        detail::KeyIndexAccess::check_settled(index_, "assign");
+        if (contents.height != height()) throw ShapeError("rows.height()", height(), contents.height);
+        KeyIndex<Key> index(checked(options).keys);
+        index.assign(contents);
+        options_ = options;
+        first_ = std::move(first);
+        index_ = std::move(index);
+        limit();
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -202,49 +242,6 @@ public:
 private:
     friend struct detail::KeyedTableAccess;
 
-    struct State {
-        virtual ~State() = default;
-        virtual void reserve(std::int64_t height) = 0;
-        virtual void grow(std::int64_t height) = 0;
-        virtual void shrink(std::int64_t from, std::int64_t to) noexcept = 0;
-        virtual void reset(std::int64_t row) = 0;
-
-        State(std::int32_t number, std::string_view elements) : wire(number), type(elements) {}
-        State(State const&) = delete;
-        State& operator=(State const&) = delete;
-        template <class S>
-        bool has() const {
-            return wire == dtype<S>::wire && type == dtype<S>::name;
-        }
-
-        std::int32_t wire;
-        std::string_view type;
-        std::string name{};
-    };
-    template <class S>
-    struct StateOf final : State {
-        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
-            : State(dtype<S>::wire, dtype<S>::name), rows(row_shape, most), first(first_value) {}
-        void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
-        void shrink(std::int64_t from, std::int64_t to) noexcept override {
-            if (rows.height() == from) rows.shrink(to);
-        }
-        void reset(std::int64_t row) override {
-            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
-        }
-
-        GrowingTensor<S> rows;
-        S first;
-    };
-
-    /// The state of this name, or nullptr; also without a name.
-    State* find(std::string_view name) const {
-        auto const named = [&](auto const& state) { return !name.empty() && state->name == name; };
-        auto const found = std::ranges::find_if(states_, named);
-        return found == states_.end() ? nullptr : found->get();
-    }
-
     static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
         if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
@@ -257,33 +254,30 @@ private:
         constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
         return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
     }
-    void limit(std::int64_t rows) noexcept {
-        most_rows_ = std::min(most_rows_, rows);
-        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
+    void check_width() const {
+        if (value().row_size() != options_.width) throw ShapeError("rows.width()", value().row_size(), options_.width);
     }
+    void limit() noexcept { detail::KeyIndexAccess::limit(index_, rows_.most_rows() - options_.keys.default_row); }
 
     void add_default_row() {
-        value_.grow(1);
-        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+        rows_.grow(1);
+        rows_.change(Cpu{}, {0});
+        std::ranges::fill(value().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
     // What may fail before `add` gives the rows that the index has added their first values.
     void make_room(Cpu exec, std::size_t keys) {
         if (thread_count(exec) > 1) detail::prepare_helpers();
-        reserve(height() + std::min(static_cast<std::int64_t>(keys), most_rows_ - height()));
+        rows_.reserve(height() + std::min(static_cast<std::int64_t>(keys), rows_.most_rows() - height()));
     }
     void add(Cpu exec, std::span<std::int64_t const> inserted) {
         grow(index_.height());
-        std::size_t const width = options_.width + states_.size() + 1;
+        rows_.change(exec, inserted);
+        std::size_t const width = options_.width + rows_.states() + 1;
         detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
                               [&](std::size_t begin, std::size_t end) {
                                   for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
                               });
-    }
-
-    void reserve(std::int64_t height) {
-        value_.reserve(height);
-        for (auto const& state : states_) state->reserve(height);
     }
 
     // Replaces keys and rows, and the states, which were those of other keys, by their first values; memory for the rows
@@ -291,26 +285,17 @@ private:
     void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
         index_ = std::move(index);
         grow(index_.height());
-        std::copy_n(value.data(), value.size(), value_.tensor().data());
-        for (auto const& state : states_) {
-            for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
-        }
+        std::copy_n(value.data(), value.size(), this->value().data());
+        for (std::int64_t row = 0; row < height(); ++row) rows_.reset_states(row);
     }
 
     void grow(std::int64_t height) {
-        if (height == this->height()) return;
-        value_.grow(height);
-        for (auto const& state : states_) state->grow(height);
-    }
-
-    void shrink(std::int64_t height) noexcept {
-        for (auto const& state : states_) state->shrink(this->height(), height);
-        value_.shrink(height);
+        if (height != this->height()) rows_.grow(height);
     }
 
     void reset(std::int64_t row) {
-        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
-        for (auto const& state : states_) state->reset(row);
+        draw(detail::KeyIndexAccess::key(index_, row), value().row(static_cast<std::size_t>(row)).data());
+        rows_.reset_states(row);
     }
 
     void draw(detail::KeyView<Key> key, T* to) const {
@@ -327,22 +312,20 @@ private:
 
     KeyedTableOptions options_;
     FirstValue first_;
-    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
-    GrowingTensor<T> value_;
-    std::vector<std::unique_ptr<State>> states_;
+    Rows rows_;
     KeyIndex<Key> index_;
 };
 
 /// The rows of a batch of keys, of which new ones are provisional: see KeyedTable::view.
-template <class T, key_type Key>
-class KeyedTable<T, Key>::View {
+template <class T, key_type Key, class Rows>
+class KeyedTable<T, Key, Rows>::View {
 public:
     using value_type = T;
 
     View(View&& other) noexcept = default;
     View& operator=(View&& other) = delete;
     ~View() {
-        if (keys_.open()) table_->shrink(height_);
+        if (keys_.open()) table_->rows_.shrink(height_);
     }
 
     Tensor<T>& rows() noexcept { return table_->value(); }                     ///< those of the table
@@ -360,10 +343,21 @@ public:
         return table_->template has_state<S>(name);
     }
 
-    /// Checks that commit will not fail.
+    /// Prepares rows in a file for being written, and checks that commit will not fail.
+    /// errors   Error if this view is committed or withdrawn, or an older one is open; those of TableFile::change
+    /// cost     O(1) in memory
+    void write(Cpu exec) {
+        check();
+        if constexpr (!Rows::in_memory) {
+            std::vector<std::int64_t> known;
+            std::ranges::copy_if(at(), std::back_inserter(known), [](std::int64_t row) { return row >= 0; });
+            table_->rows_.change(exec, known);
+        }
+    }
+    /// The check of `write` alone.
     /// errors   Error if this view is committed or withdrawn, or an older one is open
     /// cost     O(1)
-    void write(Cpu) const {
+    void check() const {
         if (!open()) throw Error("the view is no longer open: a step has kept its keys, or an older view is gone");
         keys_.check_oldest();
     }
@@ -388,11 +382,11 @@ struct KeyedTableAccess {
     /// errors   those of GrowingTensor::reserve
     template <class T, class Key>
     static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
-        table.reserve(height);
+        table.rows_.reserve(height);
     }
     /// Removes keys.
-    template <class T, class Key>
-    static void evict(KeyedTable<T, Key>& table, KeyEviction const& leaving) noexcept {
+    template <class T, class Key, class Rows>
+    static void evict(KeyedTable<T, Key, Rows>& table, KeyEviction const& leaving) noexcept {
         KeyIndexAccess::evict(table.index_, leaving);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
