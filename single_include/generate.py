@@ -18,7 +18,7 @@ TOKEN = re.compile(r"""
   | \d[\w.']* | \w+ | .
 """, re.VERBOSE | re.DOTALL)
 OWN = "rowan/own_operator.hpp"
-ASKED_FOR = ["rowan/train/keyed.hpp"]  # what programs include besides rowan.hpp
+ASKED_FOR = ["rowan/train/keyed.hpp", "rowan/io/keyed_in_file.hpp"]  # what programs include besides rowan.hpp
 OURS = re.compile(r"#\s*include\s*<(rowan/.+)>")
 
 

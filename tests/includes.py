@@ -59,7 +59,7 @@ for name in public:
     if name == "rowan/distributed/mpi.hpp" or (room == "thrust" and re.search(r"/cu\w+\.hpp$", name)):  # MPI's and CUDA's own
         continue
     needs_nanopb = "rowan/io/detail/nanopb.hpp" in reached(name)
-    if name == "rowan/train/keyed.hpp":  # a program includes the kinds of tables that it has
+    if name in ("rowan/train/keyed.hpp", "rowan/io/keyed_in_file.hpp"):  # a program includes the kinds of tables that it has
         continue
     if needs_nanopb and room == "distributed":  # whose umbrella is for those who do not have it, too
         continue

@@ -13,7 +13,7 @@
 #include <rowan/distributed/sharded_keyed_table.hpp>
 #include <rowan/distributed/sharded_table.hpp>
 #include <rowan/distributed/shared_rows.hpp>
-#include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/table_to_place.hpp>
+#include <rowan/distributed/threads.hpp>
 #include <rowan/distributed/together.hpp>
 #include <rowan/distributed/train.hpp>

@@ -12,6 +12,7 @@
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/gguf_file.hpp>
 #include <rowan/io/in_file.hpp>
+#include <rowan/io/keyed_file.hpp>
 #include <rowan/io/keyed_table.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>

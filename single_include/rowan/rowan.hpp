@@ -109,7 +109,8 @@
 /// them.
 ///
 /// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
-/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`. Where they are those of a class that no program
+/// names, they may stand beside it, in its header, which is included in that place.
 ///
 /// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
 /// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.
@@ -5002,10 +5003,6 @@ public:
     mutable std::shared_ptr<ListTransfer> joined;  // within begin_as_one, its lists
 };
 
-ROWAN_IF_CALLED std::unique_ptr<NodeGroups> node_groups(std::unique_ptr<ProcessGroup const> node,
-                                                        std::unique_ptr<ProcessGroup const> across,
-                                                        std::vector<int> begins);
-
 template <communicator C>
 class GroupOf final : public ProcessGroup {
 public:
@@ -5047,8 +5044,8 @@ public:
         if constexpr (requires { comm_.nodes(); }) {
             if (auto all = comm_.nodes()) {
                 using Group = GroupOf<decltype(all->node)>;
-                return node_groups(std::make_unique<Group>(all->node), std::make_unique<Group>(all->across),
-                                   std::move(all->begins));
+                return std::unique_ptr<NodeGroups>(new NodeGroups{
+                    std::make_unique<Group>(all->node), std::make_unique<Group>(all->across), std::move(all->begins)});
             }
         }
         return nullptr;
@@ -5104,6 +5101,12 @@ std::span<std::byte> bytes_of(V& v) {
     return std::as_writable_bytes(std::span(v.data(), v.size()));
 }
 
+/// An order of things in which those of each rank are together, and how many each has.
+struct ByRank {
+    ROWAN_IF_CALLED ByRank(std::span<int const> ranks, std::size_t size);
+    std::vector<std::size_t> counts, order;
+};
+
 /// The sum of what each rank brings.
 ROWAN_IF_CALLED std::size_t total(std::span<std::size_t const> counts);
 
@@ -5113,11 +5116,10 @@ ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& gro
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/distributed/detail/process_group_inl.hpp: the functions of process_group.hpp.
+// rowan/distributed/detail/process_group_inl.hpp: definitions of rowan/distributed/detail/process_group.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
-#include <numeric>
 
 namespace rowan::inline v0::detail {
 
@@ -5127,20 +5129,19 @@ ROWAN_CALLED_FUNCTION std::size_t NodeGroups::places() const {
     return static_cast<std::size_t>(least);
 }
 
-ROWAN_CALLED_FUNCTION std::unique_ptr<NodeGroups> node_groups(std::unique_ptr<ProcessGroup const> node,
-                                                              std::unique_ptr<ProcessGroup const> across,
-                                                              std::vector<int> begins) {
-    auto groups = std::make_unique<NodeGroups>();
-    groups->node = std::move(node);
-    groups->across = std::move(across);
-    groups->begins = std::move(begins);
-    return groups;
-}
-
 ROWAN_FUNCTION ProcessGroup::~ProcessGroup() = default;
 
+ROWAN_CALLED_FUNCTION ByRank::ByRank(std::span<int const> ranks, std::size_t size) : counts(size), order(ranks.size()) {
+    for (int const r : ranks) ++counts[static_cast<std::size_t>(r)];
+    std::vector<std::size_t> next(size);
+    for (std::size_t r = 1; r < size; ++r) next[r] = next[r - 1] + counts[r - 1];
+    for (std::size_t i = 0; i < order.size(); ++i) order[next[static_cast<std::size_t>(ranks[i])]++] = i;
+}
+
 ROWAN_CALLED_FUNCTION std::size_t total(std::span<std::size_t const> counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    std::size_t sum = 0;
+    for (std::size_t const n : counts) sum += n;
+    return sum;
 }
 
 ROWAN_CALLED_FUNCTION std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
@@ -8099,7 +8100,33 @@ Tensor<T> dense_allreduce(Cpu exec, C const& comm, std::vector<Tensor<T>> const&
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/list_exchange.hpp: ListTransfer, lists that travel between ranks as one.
+// rowan/detail/even_cut.hpp: even_cut, a range cut into parts of about the same size.
+
+namespace rowan::inline v0::detail {
+
+/// Where part k of [0, total) begins if it is cut into n parts, k in [0, n]: total · k / n, which does not overflow.
+template <class I>
+constexpr I even_cut(I total, I k, I n) {
+    return total / n * k + total % n * k / n;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_exchange.hpp: exchanges between ranks, of lists as one and of RowPieces.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -8123,9 +8150,66 @@ public:
     /// Begins to exchange them; what they refer to must stay until `wait`. With `joins`, the same on all ranks, they may
     /// begin later, as part of begin_as_one: all of these must stay until one has waited.
     /// cost     one exchange; of several lists, two copies
-    ROWAN_IF_CALLED void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true);
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins = true) {
+        if (joins && group.joined != nullptr) {
+            all_ = group.joined;
+            all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
+            return;
+        }
+        lists_ = std::move(lists);
+        if (lists_.size() < 2) {
+            if (lists_.empty() || lists_[0].unit == 0) return;
+            auto const& l = lists_[0];
+            open_ = l.to_all ? group.allgatherv(l.unit, l.in, l.out, l.out_counts)
+                             : group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
+            return;
+        }
+        auto const ranks = static_cast<std::size_t>(group.size()), me = static_cast<std::size_t>(group.rank());
+        counts_.assign(ranks, 0);
+        out_counts_.assign(ranks, 0);
+        for (auto const& l : lists_) {
+            for (std::size_t r = 0; r < ranks; ++r) {
+                if (r == me) continue;  // what this rank keeps is copied at once
+                counts_[r] += l.bytes_to(r);
+                out_counts_[r] += l.bytes_from(r);
+            }
+        }
+        in_ = Buffer<std::byte>(total(counts_));
+        out_ = Buffer<std::byte>(total(out_counts_));
+        auto* to = in_.data();
+        std::vector<std::size_t> from(lists_.size()), own(lists_.size());
+        for (std::size_t r = 0; r < ranks; ++r) {
+            for (std::size_t t = 0; t < lists_.size(); ++t) {
+                auto const& l = lists_[t];
+                std::size_t const bytes = l.bytes_to(r);
+                auto* const at = r == me ? l.out.data() + own[t] : to;
+                if (bytes != 0) std::memcpy(at, l.in.data() + from[t], bytes);
+                if (r != me) to += bytes;
+                if (r < me) own[t] += l.bytes_from(r);
+                if (!l.to_all) from[t] += bytes;
+            }
+        }
+        open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
+    }
     bool test() { return all_ != nullptr ? all_->test() : open_ == nullptr || open_->test(); }
-    ROWAN_IF_CALLED void wait();
+    ROWAN_IF_CALLED void wait() {
+        if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
+        if (open_ == nullptr) return;
+        std::exchange(open_, nullptr)->wait();
+        if (lists_.size() < 2) return;
+        auto const* from = out_.data();
+        std::vector<std::size_t> to(lists_.size());
+        for (std::size_t r = 0; r < out_counts_.size(); ++r) {
+            for (std::size_t t = 0; t < lists_.size(); ++t) {
+                std::size_t const bytes = lists_[t].bytes_from(r);
+                if (out_counts_[r] != 0 && bytes != 0) {  // 0 of this rank, whose bytes are there
+                    std::memcpy(lists_[t].out.data() + to[t], from, bytes);
+                    from += bytes;
+                }
+                to[t] += bytes;
+            }
+        }
+    }
 
 private:
     friend void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
@@ -8138,94 +8222,18 @@ private:
 };
 
 /// Exchanges lists.
-ROWAN_IF_CALLED void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists);
+ROWAN_IF_CALLED inline void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
+    ListTransfer transfer;
+    transfer.begin(group, std::move(lists));
+    transfer.wait();
+}
 
 /// Lists of at most so many bytes begin as one: a copy of more takes longer than an exchange.
 inline constexpr std::size_t most_joined = std::size_t{1} << 20;
 
 /// Runs f: the ListTransfers of this group that it begins, in the same order on all ranks, travel as one.
 /// cost     that of f, one exchange and two copies
-void begin_as_one(ProcessGroup const& group, std::function<void()> const& f);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/list_exchange_inl.hpp: the functions of list_exchange.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cstring>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION void ListTransfer::begin(ProcessGroup const& group, std::vector<ListExchange> lists, bool joins) {
-    if (joins && group.joined != nullptr) {
-        all_ = group.joined;
-        all_->lists_.insert(all_->lists_.end(), lists.begin(), lists.end());
-        return;
-    }
-    lists_ = std::move(lists);
-    if (lists_.size() < 2) {
-        if (lists_.empty() || lists_[0].unit == 0) return;
-        auto const& l = lists_[0];
-        open_ = l.to_all ? group.allgatherv(l.unit, l.in, l.out, l.out_counts)
-                         : group.alltoallv(l.unit, l.in, l.counts, l.out, l.out_counts);
-        return;
-    }
-    auto const ranks = static_cast<std::size_t>(group.size()), me = static_cast<std::size_t>(group.rank());
-    counts_.assign(ranks, 0);
-    out_counts_.assign(ranks, 0);
-    for (auto const& l : lists_) {
-        for (std::size_t r = 0; r < ranks; ++r) {
-            if (r == me) continue;  // what this rank keeps is copied at once
-            counts_[r] += l.bytes_to(r);
-            out_counts_[r] += l.bytes_from(r);
-        }
-    }
-    in_ = Buffer<std::byte>(total(counts_));
-    out_ = Buffer<std::byte>(total(out_counts_));
-    auto* to = in_.data();
-    std::vector<std::size_t> from(lists_.size()), own(lists_.size());
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (std::size_t t = 0; t < lists_.size(); ++t) {
-            auto const& l = lists_[t];
-            std::size_t const bytes = l.bytes_to(r);
-            auto* const at = r == me ? l.out.data() + own[t] : to;
-            if (bytes != 0) std::memcpy(at, l.in.data() + from[t], bytes);
-            if (r != me) to += bytes;
-            if (r < me) own[t] += l.bytes_from(r);
-            if (!l.to_all) from[t] += bytes;
-        }
-    }
-    open_ = group.alltoallv(1, bytes_of(std::as_const(in_)), counts_, bytes_of(out_), out_counts_);
-}
-
-ROWAN_CALLED_FUNCTION void ListTransfer::wait() {
-    if (all_ != nullptr) return std::exchange(all_, nullptr)->wait();
-    if (open_ == nullptr) return;
-    std::exchange(open_, nullptr)->wait();
-    if (lists_.size() < 2) return;
-    auto const* from = out_.data();
-    std::vector<std::size_t> to(lists_.size());
-    for (std::size_t r = 0; r < out_counts_.size(); ++r) {
-        for (std::size_t t = 0; t < lists_.size(); ++t) {
-            std::size_t const bytes = lists_[t].bytes_from(r);
-            if (out_counts_[r] != 0 && bytes != 0) {  // 0 of this rank, whose bytes are there
-                std::memcpy(lists_[t].out.data() + to[t], from, bytes);
-                from += bytes;
-            }
-            to[t] += bytes;
-        }
-    }
-}
-
-ROWAN_CALLED_FUNCTION void exchange_lists(ProcessGroup const& group, std::vector<ListExchange> lists) {
-    ListTransfer transfer;
-    transfer.begin(group, std::move(lists));
-    transfer.wait();
-}
-
-ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
+inline void begin_as_one(ProcessGroup const& group, std::function<void()> const& f) {
     group.joined = std::make_shared<ListTransfer>();
     try {
         f();
@@ -8237,187 +8245,273 @@ ROWAN_FUNCTION void begin_as_one(ProcessGroup const& group, std::function<void()
     all->begin(group, std::move(all->lists_));
 }
 
+/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
+/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
+class BlockPieces {
+public:
+    BlockPieces(ElementSums const& type, std::size_t n)
+        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
+
+    void begin() { counts_.fill(0); }
+    void add(std::int64_t count, std::byte const* sum) {
+        std::size_t level = 0;
+        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
+        add(level, count, sum);
+    }
+    void end(std::byte* out) {
+        std::size_t low = 0;
+        while (counts_[low] == 0) ++low;
+        for (std::size_t l = low + 1; l < levels; ++l) {
+            if (counts_[l] == 0) continue;
+            type_.add(n_, sum(low), sum(l));
+            low = l;
+        }
+        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
+    }
+
+    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
+    template <class F>
+    static void cut(std::int64_t at, std::int64_t n, F const& f) {
+        for (std::int64_t i = 0; i < n;) {
+            std::int64_t const here = at + i, left = n - i;
+            std::int64_t unit = 1;
+            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
+            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
+            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
+            f(i, count);
+            i += count;
+        }
+    }
+
+private:
+    static constexpr std::int64_t block = block_size;
+    static constexpr std::size_t levels = 11;
+
+    void add(std::size_t level, std::int64_t count, std::byte const* from) {
+        if (counts_[level] != 0) {
+            type_.add(n_, from, sum(level));
+        } else if (bytes_ != 0) {
+            std::memcpy(sum(level), from, bytes_);
+        }
+        counts_[level] += count;
+        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
+            std::int64_t const full = std::exchange(counts_[level], 0);
+            add(level + 1, full, sum(level));
+        }
+    }
+    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
+
+    ElementSums type_;
+    std::size_t n_, bytes_;
+    Storage<std::byte> sums_;
+    std::array<std::int64_t, levels> counts_{};
+};
+
+/// Pieces on their way. What is sent and what is received is here until `wait`.
+class RowTransfer {
+public:
+    RowTransfer() = default;
+    /// Begins to send the first counts[0] pieces to rank 0, the next counts[1] to rank 1, and so on; or, `to_all`, all pieces to
+    /// all ranks, of which rank r has counts[r]. If all pieces of rank r have the key rank_keys[r], keys do not travel.
+    ROWAN_IF_CALLED RowTransfer(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
+                                std::span<std::int64_t const> rank_keys = {}, bool to_all = false)
+        : lists_(std::make_unique<Lists>()) {
+        auto& l = *lists_;
+        l.own = std::move(own);
+        l.counts.assign(counts.begin(), counts.end());
+        l.come = to_all ? l.counts : exchange_counts(group, counts);
+        l.in = l.own.like();
+        l.in.resize(total(l.come));
+        auto key = l.in.keys.begin();
+        for (std::size_t r = 0; r < rank_keys.size(); ++r) key = std::fill_n(key, l.come[r], rank_keys[r]);
+        auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
+            return to_all ? group.allgatherv(unit, from, to, l.come)
+                          : group.alltoallv(unit, from, l.counts, to, l.come);
+        };
+        std::size_t const word = sizeof(std::int64_t);
+        open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
+        if (rank_keys.empty()) open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
+        if (l.own.row_bytes != 0)
+            open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
+    }
+    /// What has come, ordered by ranks.
+    ROWAN_IF_CALLED RowPieces wait() {
+        for (auto& t : open_) {
+            if (t != nullptr) t->wait();
+            t = nullptr;
+        }
+        return std::move(lists_->in);
+    }
+
+private:
+    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
+    struct Lists {
+        RowPieces own, in;
+        std::vector<std::size_t> counts, come;
+    };
+    std::unique_ptr<Lists> lists_;
+    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
+};
+
+/// Every rank's number.
+ROWAN_IF_CALLED inline std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
+    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
+    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
+    return counts;
+}
+
+/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
+/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
+// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
+ROWAN_IF_CALLED inline std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
+                                                            std::size_t ranges, std::span<std::int64_t const> rows,
+                                                            std::span<std::size_t const> counts) {
+    struct Sample {
+        std::int64_t row;
+        std::size_t weight;
+    };
+    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
+    std::vector<std::int64_t> mine(each), all(each * ranks);
+    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
+        mine[i] = rows[even_cut(rows.size(), i, each)];
+    }
+    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
+    std::vector<Sample> samples;
+    for (std::size_t r = 0; r < ranks; ++r) {
+        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
+    }
+    std::ranges::sort(samples, {}, &Sample::row);
+    std::size_t const weight = total(counts) * each;
+    std::vector<std::int64_t> splits{0};
+    std::size_t before = 0;
+    for (auto const& s : samples) {
+        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
+        before += s.weight;
+    }
+    splits.resize(ranges, height);
+    splits.push_back(height);
+    return splits;
+}
+
+/// The number of sorted rows in each range of row_splits.
+ROWAN_IF_CALLED inline std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
+                                                          std::span<std::int64_t const> rows) {
+    std::vector<std::size_t> counts;
+    auto at = rows.begin();
+    for (std::size_t r = 1; r < splits.size(); ++r) {
+        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
+        counts.push_back(static_cast<std::size_t>(end - at));
+        at = end;
+    }
+    return counts;
+}
+
+/// Distinct rows, and how many contributions each has.
+struct RowCounts {
+    std::vector<std::int64_t> rows, counts;
+
+    RowCounts() = default;
+    ROWAN_IF_CALLED explicit RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
+        for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
+    }
+};
+
+/// Where the contributions of each of rows begin among those of all ranks.
+using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
+
+/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
+/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
+/// cost     three exchanges of 8, 16 and 8 bytes a row
+ROWAN_IF_CALLED inline std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group,
+                                                                     std::int64_t height, RowCounts const& mine,
+                                                                     std::span<std::size_t const> send,
+                                                                     FirstContributions const& first) {
+    struct RowCount {
+        std::int64_t row, count;
+    };
+    auto const receive = exchange_counts(group, send);
+    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
+    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
+    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
+    std::ranges::transform(in, rows.begin(), &RowCount::row);
+    RowPlan<> const plan(exec, rows, height);
+    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
+        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
+            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
+                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
+        }
+    };
+    RowCounts sums(plan);
+    std::ranges::fill(sums.counts, 0);
+    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
+    auto next = first(sums);
+    each([&](std::size_t k, std::size_t i) {
+        answers[i] = next[k];
+        next[k] += in[i].count;
+    });
+    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
+    return at;
+}
+
+/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
+/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
+/// ascend.
+ROWAN_IF_CALLED inline RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
+                                                   std::span<std::int64_t const> first = {}) {
+    auto out = in.like();
+    RowPlan<> const plan(exec, in.rows, in.height);
+    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
+    auto const piece = [&](std::int64_t i) {
+        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
+    };
+    // Calls f(count) for the sums of row k.
+    auto const each_sum = [&](std::size_t k, auto const& f) {
+        std::int64_t n = 0;
+        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
+        if (first.empty()) return f(n);
+        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
+    };
+    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
+    for (std::size_t k = 0; k < rows; ++k) {
+        begins.push_back(begins[k]);
+        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
+    }
+    out.resize(begins[rows]);
+    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
+                  [&](std::size_t begin, std::size_t end) {
+                      BlockPieces sum(type, width);
+                      for (std::size_t k = begin; k < end; ++k) {
+                          std::size_t to = begins[k];
+                          auto i = plan.offsets()[k];
+                          each_sum(k, [&](std::int64_t count) {
+                              sum.begin();
+                              for (std::int64_t done = 0; done < count; ++i) {
+                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
+                                  done += in.keys[piece(i)];
+                              }
+                              out.rows[to] = plan.rows()[k];
+                              out.keys[to] = count;
+                              sum.end(out.bytes.data() + to * in.row_bytes);
+                              ++to;
+                          });
+                      }
+                  });
+    return out;
+}
+
 }  // namespace rowan::inline v0::detail
 
 #endif
 
 // rowan/distributed/detail/dense_exchange.hpp: DenseReduction, dense_allreduce of any element type.
 
-namespace rowan::inline v0::detail {
-
-/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks; or
-/// each gets all elements.
-class SliceExchange {
-public:
-    /// Begins to send all of `own` to all ranks. keys[r] are those of the pieces of rank r.
-    ROWAN_IF_CALLED void begin_all(ProcessGroup const& group, DensePieces&& own,
-                                   std::vector<std::vector<std::int64_t>> const& keys);
-    /// Begins to send slices of `own`.
-    ROWAN_IF_CALLED void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
-                               std::vector<std::vector<std::int64_t>> const& keys);
-    bool begun() const { return begun_; }
-    bool sends_all() const { return cuts_.empty(); }
-    bool test() { return transfer_.test(); }
-    /// What has come, ordered by ranks; after begin_gather, the piece.
-    ROWAN_IF_CALLED DensePieces wait();
-    /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
-    ROWAN_IF_CALLED void begin_gather(ProcessGroup const& group, DensePieces&& slice);
-    /// The elements of each rank's slice.
-    ROWAN_IF_CALLED std::vector<std::size_t> counts() const;
-
-private:
-    ROWAN_IF_CALLED void exchange(ProcessGroup const& group, std::size_t elements,
-                                  std::vector<std::vector<std::int64_t>> const& keys);
-
-    std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
-    DensePieces own_, in_;
-    ListTransfer transfer_;
-    bool begun_ = false;
-};
-
-/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
-/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several
-/// ranks, first within the nodes, then between the ranks that have the same place.
-class DenseReduction {
-public:
-    ROWAN_IF_CALLED DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type);
-    /// Begins it, called first, of this constructor's object. `parts` checks this rank's parts, writes notice.same and gives
-    /// them, one element for each, numbered from 0 on; notice.own are this class's. Writes the values that must be the same
-    /// on all ranks to `same`.
-    ROWAN_IF_CALLED void start(std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts);
-    /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
-    /// The group must outlive it.
-    ROWAN_IF_CALLED DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
-                                   std::int64_t total);
-    /// Whether what this rank sums has come, and gather would not wait.
-    bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
-    /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
-    /// finish. On several nodes, it waits for the others.
-    ROWAN_IF_CALLED void gather(ProcessGroup const& group);
-    /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    ROWAN_IF_CALLED DensePieces finish();
-    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
-    /// the last exchange, and nothing fails later. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
-    ///          others
-    ROWAN_IF_CALLED void finish(std::function<std::span<std::byte>()> const& make);
-
-private:
-    ROWAN_IF_CALLED void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices);
-    ROWAN_IF_CALLED void send();
-    ROWAN_IF_CALLED DensePieces sum(DensePieces const& in) const;
-    ROWAN_IF_CALLED DensePieces sum_across(DensePieces&& in) const;
-    ROWAN_IF_CALLED std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const;
-
-    std::unique_ptr<ProcessGroup const> own_group_;  // or null
-    ProcessGroup const* group_;
-    Cpu exec_;
-    ElementSums type_;
-    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
-    std::unique_ptr<NodeGroups> nodes_;  // null: one stage
-    DensePieces own_;                    // until they are sent
-    SliceExchange slices_;
-    bool gathers_ = false;
-    std::int64_t number_ = 0;  // the same on all ranks
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/even_cut.hpp: even_cut, a range cut into parts of about the same size.
-
-namespace rowan::inline v0::detail {
-
-/// Where part k of [0, total) begins if it is cut into n parts, k in [0, n]: total · k / n, which does not overflow.
-template <class I>
-constexpr I even_cut(I total, I k, I n) {
-    return total / n * k + total % n * k / n;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/dense_exchange_inl.hpp: the functions of dense_exchange.hpp.
-
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
 #include <cstring>
-#include <span>
-#include <utility>
 
 namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                                     ElementSums const& type)
-    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {}
-
-ROWAN_CALLED_FUNCTION void DenseReduction::start(
-    std::function<std::vector<DensePieces>(Notice&, NamedValues&)> const& parts) {
-    std::vector<DensePieces> own;
-    NamedValues same;
-    auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
-        own = parts(n, same);
-        n.own = {static_cast<std::int64_t>(own.size()), 0, same.hash()};
-    });
-    check_same_values(*group_, notices, 2, same);
-    number_ = notices[0].number;
-    after_agreement(*group_, [&] { begin(std::move(own), notices); });
-}
-
-ROWAN_CALLED_FUNCTION DenseReduction::DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                                     DensePieces&& nodes, std::int64_t total)
-    : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
-    after_agreement(*group_, [&] {
-        std::int64_t const ranks = group_->size();
-        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        if (ranks > 1) send();
-    });
-}
-
-ROWAN_CALLED_FUNCTION DensePieces DenseReduction::finish() {
-    return after_agreement(*group_, [&] {
-        if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
-        if (slices_.sends_all()) return sum(slices_.wait());
-        if (!gathers_) gather(*group_);
-        return slices_.wait();
-    });
-}
-
-ROWAN_CALLED_FUNCTION void DenseReduction::gather(ProcessGroup const& group) {
-    if (!slices_.begun() || slices_.sends_all()) return;
-    auto in = slices_.wait();
-    auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-    in = {};
-    slices_.begin_gather(nodes_ == nullptr ? group : *nodes_->node, std::move(slice));
-    gathers_ = true;
-}
-
-ROWAN_CALLED_FUNCTION void DenseReduction::finish(std::function<std::span<std::byte>()> const& make) {
-    std::span<std::byte> to;
-    auto const agree = [&](auto const& f) {
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
-    };
-    auto const take = [&](DensePieces const& all) {
-        to = make();
-        if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
-    };
-    if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
-    if (slices_.sends_all()) return agree([&] { take(sum(slices_.wait())); });
-    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
-        agree([] {});
-        auto const all = finish();
-        return agree([&] { take(all); });
-    }
-    DensePieces slice;
-    std::vector<std::size_t> counts;
-    agree([&] {
-        slice = sum(slices_.wait());
-        counts = slices_.counts();
-        to = make();
-    });
-    after_agreement(*group_, [&] {
-        group_->allgatherv(slice.element_bytes, bytes_of(std::as_const(slice.bytes)), to, counts)->wait();
-    });
-}
 
 /// The pieces of all ranges [cuts[r], cuts[r + 1]) one after another: piece after piece within a range.
 ROWAN_IF_CALLED inline DensePieces by_ranges(DensePieces const& pieces, std::span<std::size_t const> cuts) {
@@ -8435,131 +8529,229 @@ ROWAN_IF_CALLED inline DensePieces by_ranges(DensePieces const& pieces, std::spa
     return out;
 }
 
-ROWAN_CALLED_FUNCTION void SliceExchange::exchange(ProcessGroup const& group, std::size_t elements,
-                                                   std::vector<std::vector<std::int64_t>> const& keys) {
-    in_.elements = elements;
-    in_.element_bytes = own_.element_bytes;
-    for (auto const& of_rank : keys) {
-        receive_.push_back(of_rank.size() * elements);
-        in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
+/// Pieces in slices, on their way: rank r of a group gets elements [cuts[r], cuts[r + 1]) of those of all its ranks; or
+/// each gets all elements.
+class SliceExchange {
+public:
+    /// Begins to send all of `own` to all ranks. keys[r] are those of the pieces of rank r.
+    ROWAN_IF_CALLED void begin_all(ProcessGroup const& group, DensePieces&& own,
+                                   std::vector<std::vector<std::int64_t>> const& keys) {
+        own_ = std::move(own);
+        exchange(group, own_.elements, keys);
     }
-    in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
-    begun_ = true;
-    transfer_.begin(
-        group,
-        {{own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_, sends_all()}},
-        own_.piece_bytes() <= most_joined);
-}
-
-ROWAN_CALLED_FUNCTION void SliceExchange::begin_all(ProcessGroup const& group, DensePieces&& own,
-                                                    std::vector<std::vector<std::int64_t>> const& keys) {
-    own_ = std::move(own);
-    exchange(group, own_.elements, keys);
-}
-
-ROWAN_CALLED_FUNCTION void SliceExchange::begin(ProcessGroup const& group, DensePieces&& own,
-                                                std::vector<std::size_t> cuts,
-                                                std::vector<std::vector<std::int64_t>> const& keys) {
-    auto const me = static_cast<std::size_t>(group.rank());
-    cuts_ = std::move(cuts);
-    own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
-    for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
-    exchange(group, cuts_[me + 1] - cuts_[me], keys);
-}
-
-ROWAN_CALLED_FUNCTION DensePieces SliceExchange::wait() {
-    transfer_.wait();
-    own_ = {};
-    return std::move(in_);
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> SliceExchange::counts() const {
-    std::vector<std::size_t> counts;
-    for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
-    return counts;
-}
-
-ROWAN_CALLED_FUNCTION void SliceExchange::begin_gather(ProcessGroup const& group, DensePieces&& slice) {
-    own_ = std::move(slice);
-    in_.elements = cuts_.back();
-    in_.element_bytes = own_.element_bytes;
-    in_.keys = {0};
-    in_.bytes = Storage<std::byte>(in_.piece_bytes());
-    receive_ = counts();
-    transfer_.begin(
-        group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
-}
-
-ROWAN_CALLED_FUNCTION void DenseReduction::begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
-    firsts_ = {0};
-    for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
-    std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
-    for (auto& p : parts) {
-        for (auto& key : p.keys) key += mine;
+    /// Begins to send slices of `own`.
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, DensePieces&& own, std::vector<std::size_t> cuts,
+                               std::vector<std::vector<std::int64_t>> const& keys) {
+        auto const me = static_cast<std::size_t>(group.rank());
+        cuts_ = std::move(cuts);
+        own_ = own.keys.size() > 1 ? by_ranges(own, cuts_) : std::move(own);
+        for (std::size_t r = 0; r < keys.size(); ++r) send_.push_back(own_.keys.size() * (cuts_[r + 1] - cuts_[r]));
+        exchange(group, cuts_[me + 1] - cuts_[me], keys);
     }
-    own_ = node_pieces(exec_, type_, std::move(parts), mine, firsts_.back());
-    if (notices.size() > 1) send();
-}
-
-/// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> DenseReduction::keys(std::size_t rank, std::size_t end) const {
-    return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
-}
-
-ROWAN_CALLED_FUNCTION void DenseReduction::send() {
-    nodes_ = group_->nodes();
-    if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
-    auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
-    auto const ranks = static_cast<std::size_t>(group.size()),
-               first = static_cast<std::size_t>(group_->rank() - group.rank()),
-               places = nodes_ == nullptr ? ranks : nodes_->places();
-    std::vector<std::size_t> cuts;
-    std::vector<std::vector<std::int64_t>> all;
-    for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
-    // Slices are fewer bytes for each rank, but wait for each other twice.
-    static constexpr std::size_t few = std::size_t{1} << 15, most = std::size_t{1} << 22;
-    std::size_t const bytes = own_.piece_bytes();
-    if (nodes_ == nullptr && bytes <= most && bytes * (ranks - 2) <= few) {
-        return slices_.begin_all(group, std::move(own_), all);
+    bool begun() const { return begun_; }
+    bool sends_all() const { return cuts_.empty(); }
+    bool test() { return transfer_.test(); }
+    /// What has come, ordered by ranks; after begin_gather, the piece.
+    ROWAN_IF_CALLED DensePieces wait() {
+        transfer_.wait();
+        own_ = {};
+        return std::move(in_);
     }
-    for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
-    slices_.begin(group, std::move(own_), std::move(cuts), all);
-}
+    /// The way back: begins to make the slices of one piece, narrowed, the piece on all ranks.
+    ROWAN_IF_CALLED void begin_gather(ProcessGroup const& group, DensePieces&& slice) {
+        own_ = std::move(slice);
+        in_.elements = cuts_.back();
+        in_.element_bytes = own_.element_bytes;
+        in_.keys = {0};
+        in_.bytes = Storage<std::byte>(in_.piece_bytes());
+        receive_ = counts();
+        transfer_.begin(
+            group, {{in_.element_bytes, bytes_of(std::as_const(own_.bytes)), {}, bytes_of(in_.bytes), receive_, true}});
+    }
+    /// The elements of each rank's slice.
+    ROWAN_IF_CALLED std::vector<std::size_t> counts() const {
+        std::vector<std::size_t> counts;
+        for (std::size_t r = 0; r + 1 < cuts_.size(); ++r) counts.push_back(cuts_[r + 1] - cuts_[r]);
+        return counts;
+    }
 
-ROWAN_CALLED_FUNCTION DensePieces DenseReduction::sum(DensePieces const& in) const {
-    return narrow_pieces(exec_, type_, sum_pieces(exec_, type_, std::span(&in, 1)));
-}
+private:
+    ROWAN_IF_CALLED void exchange(ProcessGroup const& group, std::size_t elements,
+                                  std::vector<std::vector<std::int64_t>> const& keys) {
+        in_.elements = elements;
+        in_.element_bytes = own_.element_bytes;
+        for (auto const& of_rank : keys) {
+            receive_.push_back(of_rank.size() * elements);
+            in_.keys.insert(in_.keys.end(), of_rank.begin(), of_rank.end());
+        }
+        in_.bytes = Storage<std::byte>(in_.keys.size() * in_.piece_bytes());
+        begun_ = true;
+        transfer_.begin(group,
+                        {{own_.element_bytes, bytes_of(std::as_const(own_.bytes)), send_, bytes_of(in_.bytes), receive_,
+                          sends_all()}},
+                        own_.piece_bytes() <= most_joined);
+    }
 
-/// The sum of this place's slice on all nodes, of which it has that of its own.
-ROWAN_CALLED_FUNCTION DensePieces DenseReduction::sum_across(DensePieces&& in) const {
-    auto const node = static_cast<std::size_t>(nodes_->node->size()),
-               place = static_cast<std::size_t>(nodes_->node->rank()),
-               first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();
-    auto sums =
-        sum_pieces(exec_, type_, std::span(&in, 1), whole_nodes(firsts_[first], firsts_[first + node], firsts_.back()));
-    in = {};
-    if (place >= nodes_->places()) return narrow_pieces(exec_, type_, std::move(sums));  // without elements
-    std::vector<std::size_t> cuts;
-    std::vector<std::vector<std::int64_t>> all;
-    for (std::size_t k = 0; k <= nodes; ++k) cuts.push_back(even_cut(sums.elements, k, nodes));
-    for (std::size_t k = 0; k < nodes; ++k)
-        all.push_back(
-            keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
-    SliceExchange slices;
-    slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
-    slices.begin_gather(*nodes_->across, sum(slices.wait()));
-    return slices.wait();
-}
+    std::vector<std::size_t> cuts_, send_, receive_;  // in the way back, receive_ has the elements of slices
+    DensePieces own_, in_;
+    ListTransfer transfer_;
+    bool begun_ = false;
+};
 
-}  // namespace rowan::inline v0::detail
+/// A dense_allreduce that has begun: ranks have agreed, and slices of their sums travel to the ranks that add them up; of
+/// two ranks, or of few elements, all travel to all, which takes one exchange instead of two. On several nodes of several
+/// ranks, first within the nodes, then between the ranks that have the same place.
+class DenseReduction {
+public:
+    ROWAN_IF_CALLED DenseReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type)
+        : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), type_(type) {}
+    /// Begins it, called first, of this constructor's object. `parts` checks this rank's parts, writes notice.same and gives
+    /// them, one element for each, numbered from 0 on; notice.own are this class's. Writes the values that must be the same
+    /// on all ranks to `same`.
+    ROWAN_IF_CALLED void start(std::function<std::vector<DensePieces>(Notice&, NamedValues& same)> const& parts) {
+        std::vector<DensePieces> own;
+        NamedValues same;
+        auto const notices = agree(*group_, Collective::dense_allreduce, Told::all, [&](Notice& n) {
+            own = parts(n, same);
+            n.own = {static_cast<std::int64_t>(own.size()), 0, same.hash()};
+        });
+        check_same_values(*group_, notices, 2, same);
+        number_ = notices[0].number;
+        after_agreement(*group_, [&] { begin(std::move(own), notices); });
+    }
+    /// For ranks that have agreed: rank r of P has the sums of the nodes of parts [r · total / P, (r + 1) · total / P).
+    /// The group must outlive it.
+    ROWAN_IF_CALLED DenseReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, DensePieces&& nodes,
+                                   std::int64_t total)
+        : group_(&group), exec_(exec), type_(type), own_(std::move(nodes)) {
+        after_agreement(*group_, [&] {
+            std::int64_t const ranks = group_->size();
+            for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
+            if (ranks > 1) send();
+        });
+    }
+    /// Whether what this rank sums has come, and gather would not wait.
+    bool test() { return slices_.begun() && nodes_ == nullptr && slices_.test(); }
+    /// Sums it and begins to gather the sums of all ranks, by another group of them. Called once or not at all, before
+    /// finish. On several nodes, it waits for the others.
+    ROWAN_IF_CALLED void gather(ProcessGroup const& group) {
+        if (!slices_.begun() || slices_.sends_all()) return;
+        auto in = slices_.wait();
+        auto slice = nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+        in = {};
+        slices_.begin_gather(nodes_ == nullptr ? group : *nodes_->node, std::move(slice));
+        gathers_ = true;
+    }
+    /// The sum, narrowed, of ranks that have agreed; of what fails, all end. Called once.
+    ROWAN_IF_CALLED DensePieces finish() {
+        return after_agreement(*group_, [&] {
+            if (!slices_.begun()) return narrow_pieces(exec_, type_, std::move(own_));
+            if (slices_.sends_all()) return sum(slices_.wait());
+            if (!gathers_) gather(*group_);
+            return slices_.wait();
+        });
+    }
+    /// Writes the sum, narrowed, to the memory that make() gives, on all ranks or on none: ranks agree once more before
+    /// the last exchange, and nothing fails later. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
+    ROWAN_IF_CALLED void finish(std::function<std::span<std::byte>()> const& make) {
+        std::span<std::byte> to;
+        auto const agree = [&](auto const& f) {
+            static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { f(); }));
+        };
+        auto const take = [&](DensePieces const& all) {
+            to = make();
+            if (!to.empty()) std::memcpy(to.data(), all.bytes.data(), to.size());
+        };
+        if (!slices_.begun()) return agree([&] { take(narrow_pieces(exec_, type_, std::move(own_))); });
+        if (slices_.sends_all()) return agree([&] { take(sum(slices_.wait())); });
+        if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+            agree([] {});
+            auto const all = finish();
+            return agree([&] { take(all); });
+        }
+        DensePieces slice;
+        std::vector<std::size_t> counts;
+        agree([&] {
+            slice = sum(slices_.wait());
+            counts = slices_.counts();
+            to = make();
+        });
+        after_agreement(*group_, [&] {
+            group_->allgatherv(slice.element_bytes, bytes_of(std::as_const(slice.bytes)), to, counts)->wait();
+        });
+    }
 
-#endif
+private:
+    ROWAN_IF_CALLED void begin(std::vector<DensePieces>&& parts, std::vector<Notice> const& notices) {
+        firsts_ = {0};
+        for (auto const& n : notices) firsts_.push_back(firsts_.back() + n.own[0]);
+        std::int64_t const mine = firsts_[static_cast<std::size_t>(group_->rank())];
+        for (auto& p : parts) {
+            for (auto& key : p.keys) key += mine;
+        }
+        own_ = node_pieces(exec_, type_, std::move(parts), mine, firsts_.back());
+        if (notices.size() > 1) send();
+    }
+    ROWAN_IF_CALLED void send() {
+        nodes_ = group_->nodes();
+        if (nodes_ != nullptr && nodes_->places() == 1) nodes_ = nullptr;
+        auto const& group = nodes_ == nullptr ? *group_ : *nodes_->node;
+        auto const ranks = static_cast<std::size_t>(group.size()),
+                   first = static_cast<std::size_t>(group_->rank() - group.rank()),
+                   places = nodes_ == nullptr ? ranks : nodes_->places();
+        std::vector<std::size_t> cuts;
+        std::vector<std::vector<std::int64_t>> all;
+        for (std::size_t r = 0; r < ranks; ++r) all.push_back(keys(first + r, first + r + 1));
+        // Slices are fewer bytes for each rank, but wait for each other twice.
+        static constexpr std::size_t few = std::size_t{1} << 15, most = std::size_t{1} << 22;
+        std::size_t const bytes = own_.piece_bytes();
+        if (nodes_ == nullptr && bytes <= most && bytes * (ranks - 2) <= few) {
+            return slices_.begin_all(group, std::move(own_), all);
+        }
+        for (std::size_t r = 0; r <= ranks; ++r) cuts.push_back(even_cut(own_.elements, std::min(r, places), places));
+        slices_.begin(group, std::move(own_), std::move(cuts), all);
+    }
+    ROWAN_IF_CALLED DensePieces sum(DensePieces const& in) const {
+        return narrow_pieces(exec_, type_, sum_pieces(exec_, type_, std::span(&in, 1)));
+    }
+    /// The sum of this place's slice on all nodes, of which it has that of its own.
+    ROWAN_IF_CALLED DensePieces sum_across(DensePieces&& in) const {
+        auto const node = static_cast<std::size_t>(nodes_->node->size()),
+                   place = static_cast<std::size_t>(nodes_->node->rank()),
+                   first = static_cast<std::size_t>(group_->rank()) - place, nodes = nodes_->count();
+        auto sums = sum_pieces(exec_, type_, std::span(&in, 1),
+                               whole_nodes(firsts_[first], firsts_[first + node], firsts_.back()));
+        in = {};
+        if (place >= nodes_->places()) return narrow_pieces(exec_, type_, std::move(sums));  // without elements
+        std::vector<std::size_t> cuts;
+        std::vector<std::vector<std::int64_t>> all;
+        for (std::size_t k = 0; k <= nodes; ++k) cuts.push_back(even_cut(sums.elements, k, nodes));
+        for (std::size_t k = 0; k < nodes; ++k)
+            all.push_back(
+                keys(static_cast<std::size_t>(nodes_->begins[k]), static_cast<std::size_t>(nodes_->begins[k + 1])));
+        SliceExchange slices;
+        slices.begin(*nodes_->across, std::move(sums), std::move(cuts), all);
+        slices.begin_gather(*nodes_->across, sum(slices.wait()));
+        return slices.wait();
+    }
+    /// The first parts of the nodes of the tree of which ranks [rank, end) have all parts.
+    ROWAN_IF_CALLED std::vector<std::int64_t> keys(std::size_t rank, std::size_t end) const {
+        return firsts_of_nodes(firsts_[rank], firsts_[end], firsts_.back());
+    }
 
-// rowan/distributed/dense_allreduce_inl.hpp: the functions of dense_allreduce.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
+    std::unique_ptr<ProcessGroup const> own_group_;  // or null
+    ProcessGroup const* group_;
+    Cpu exec_;
+    ElementSums type_;
+    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
+    std::unique_ptr<NodeGroups> nodes_;  // null: one stage
+    DensePieces own_;                    // until they are sent
+    SliceExchange slices_;
+    bool gathers_ = false;
+    std::int64_t number_ = 0;  // the same on all ranks
+};
 
 ROWAN_CALLED_FUNCTION std::shared_ptr<DenseReduction> begin_dense_reduction(
     std::unique_ptr<ProcessGroup const> group, Cpu exec, ElementSums const& type,
@@ -18067,175 +18259,6 @@ ROWAN_CALLED_FUNCTION void Feeds::emplace(std::string name, Feed value) { insert
 
 #endif
 
-// rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
-
-namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-ROWAN_IF_CALLED void check_fits(Variable const& v, Value const& value);
-
-/// Throws a GraphError: that the result of so many steps has no state of this name.
-ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t steps);
-
-/// An alias of the value that a batch has for a data variable.
-/// errors   GraphError if it has none; else as check_fits
-ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
-
-/// The name of a part of a table, such as "users#keys", among parameters.
-ROWAN_IF_CALLED std::string part_name(Variable const& table, std::string_view part);
-/// Whether a name is that of such a part, and of values of elements with this number.
-ROWAN_IF_CALLED bool is_table_part(std::string_view name, std::int32_t wire = dtype<std::int64_t>::wire);
-
-/// Throws GraphError unless there is a data variable of this name.
-ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
-
-/// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
-/// Returns how many there are.
-/// errors   as fed_value
-ROWAN_IF_CALLED std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
-                                 AnyExec exec);
-
-/// Empties variables on destruction.
-class Emptied {
-public:
-    /// `variables` must outlive this.
-    explicit Emptied(std::span<Variable* const> variables) : variables_(variables) {}
-    Emptied(Emptied const&) = delete;
-    Emptied& operator=(Emptied const&) = delete;
-    ~Emptied() {
-        for (Variable* const v : variables_) v->value().clear();
-    }
-
-private:
-    std::span<Variable* const> variables_;
-};
-
-/// Exchanges the values of variables with others until its destruction.
-class Swapped {
-public:
-    /// Both must outlive this.
-    Swapped(std::span<Variable* const> variables, std::span<Value> values) : variables_(variables), values_(values) {
-        swap();
-    }
-    Swapped(Swapped const&) = delete;
-    Swapped& operator=(Swapped const&) = delete;
-    ~Swapped() { swap(); }
-
-private:
-    void swap() {
-        for (std::size_t i = 0; i < values_.size(); ++i) std::swap(variables_[i]->value(), values_[i]);
-    }
-
-    std::span<Variable* const> variables_;
-    std::span<Value> values_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cstddef>
-#include <sstream>
-#include <string>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type == VarType::TENSOR_ARRAY || spec.type == VarType::STEP_SCOPES)
-        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    auto const actual = [&] {
-        try {
-            return value.spec();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind_text(spec));
-        }
-    }();
-    if (actual.type != spec.type || actual.dtype != spec.dtype)
-        throw TypeError(v.name(), value.kind(), kind_text(spec));
-    bool fits = actual.dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
-        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
-    }
-    if (actual.lod_level != spec.lod_level)
-        throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
-}
-
-ROWAN_CALLED_FUNCTION std::string part_name(Variable const& table, std::string_view part) {
-    return std::string(table.name()).append("#").append(part);
-}
-
-ROWAN_CALLED_FUNCTION bool is_table_part(std::string_view name, std::int32_t wire) {
-    auto const at = name.rfind('#');
-    if (at == std::string_view::npos || (wire != dtype<std::int64_t>::wire && wire != dtype<std::uint8_t>::wire))
-        return false;
-    name = name.substr(at + 1);
-    name = name.substr(0, name.find('@'));
-    for (std::string_view const part :
-         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation"}) {
-        if (name == part) return true;
-    }
-    return false;
-}
-
-ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
-    throw GraphError({"options.resume has ", steps, " steps, but not the state \"", name,
-                      "\": to start anew from its parameters, give them as options.initial"});
-}
-
-ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
-    auto const found = feeds.find(v.name());
-    if (found == feeds.end()) {
-        std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
-        text += feeds.empty() ? "is empty" : "has ";
-        for (auto at = feeds.begin(); at != feeds.end(); ++at)
-            text.append(at == feeds.begin() ? "\"" : ", \"").append(at->first).append("\"");
-        throw GraphError(text);
-    }
-    Value value = found->second.value();
-    check_fits(v, value);
-    return value;
-}
-
-ROWAN_CALLED_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
-                                       AnyExec exec) {
-    std::size_t used = 0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        Variable const& v = *inputs[i];
-        if (v.role() != Role::data) continue;
-        values[i] = fed_value(v, feeds);
-        if (v.bring != nullptr) v.bring(values[i], exec, false);
-        ++used;
-    }
-    return used;
-}
-
-ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
-    auto const lock = lock_names(scope);
-    Variable const* const declared = scope.find(name);
-    if (declared != nullptr && declared->role() == Role::data) return;
-    NearName near(name);
-    for (Scope const* s = &scope; s != nullptr; s = s->parent()) {
-        for (auto const& v : s->variables()) {
-            if (v->role() == Role::data) near.see(v->name());
-        }
-    }
-    throw GraphError(
-        {"the batch has a value for \"", name, "\", but there is no data variable of that name", near.text()});
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
 // rowan/train/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 
 namespace rowan::inline v0 {
@@ -18469,6 +18492,184 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Feeds Parameters::only(std::initializer_list<st
 }
 
 }  // namespace rowan::inline v0
+
+#endif
+
+// rowan/train/detail/feed.hpp: feed, the values of a batch as the inputs of a net.
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+ROWAN_IF_CALLED void check_fits(Variable const& v, Value const& value);
+
+/// Throws a GraphError: that the result of so many steps has no state of this name.
+ROWAN_IF_CALLED [[noreturn]] void no_state(std::string const& name, std::int64_t steps);
+
+/// An alias of the value that a batch has for a data variable.
+/// errors   GraphError if it has none; else as check_fits
+ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
+
+/// The name of a part of a table, such as "users#keys", among parameters.
+ROWAN_IF_CALLED std::string part_name(Variable const& table, std::string_view part);
+/// Whether a name is that of such a part, and of values of elements with this number.
+ROWAN_IF_CALLED bool is_table_part(std::string_view name, std::int32_t wire = dtype<std::int64_t>::wire);
+
+/// errors   GraphError if these parameters tell that rows of one have missed steps of its optimizer, which a checkpoint does
+ROWAN_IF_CALLED void check_up_to_date(Variable const& parameter, Parameters const& parameters);
+
+/// Throws GraphError unless there is a data variable of this name.
+ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);
+
+/// The values that a batch has for the data variables among `inputs`, on the net's device, in places of the same number.
+/// Returns how many there are.
+/// errors   as fed_value
+ROWAN_IF_CALLED std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                 AnyExec exec);
+
+/// Empties variables on destruction.
+class Emptied {
+public:
+    /// `variables` must outlive this.
+    explicit Emptied(std::span<Variable* const> variables) : variables_(variables) {}
+    Emptied(Emptied const&) = delete;
+    Emptied& operator=(Emptied const&) = delete;
+    ~Emptied() {
+        for (Variable* const v : variables_) v->value().clear();
+    }
+
+private:
+    std::span<Variable* const> variables_;
+};
+
+/// Exchanges the values of variables with others until its destruction.
+class Swapped {
+public:
+    /// Both must outlive this.
+    Swapped(std::span<Variable* const> variables, std::span<Value> values) : variables_(variables), values_(values) {
+        swap();
+    }
+    Swapped(Swapped const&) = delete;
+    Swapped& operator=(Swapped const&) = delete;
+    ~Swapped() { swap(); }
+
+private:
+    void swap() {
+        for (std::size_t i = 0; i < values_.size(); ++i) std::swap(variables_[i]->value(), values_[i]);
+    }
+
+    std::span<Variable* const> variables_;
+    std::span<Value> values_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/train/detail/feed_inl.hpp: definitions of rowan/train/detail/feed.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type == VarType::TENSOR_ARRAY || spec.type == VarType::STEP_SCOPES)
+        throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const actual = [&] {
+        try {
+            return value.spec();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (actual.type != spec.type || actual.dtype != spec.dtype)
+        throw TypeError(v.name(), value.kind(), kind_text(spec));
+    bool fits = actual.dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < spec.dims.size(); ++i)
+        fits = spec.dims[i] == UNK || spec.dims[i] == actual.dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError({v.name(), ".shape()"}, shape_text(actual.dims), expected.str());
+    }
+    if (actual.lod_level != spec.lod_level)
+        throw ShapeError({v.name(), ".lod().levels()"}, actual.lod_level, spec.lod_level);
+}
+
+ROWAN_CALLED_FUNCTION std::string part_name(Variable const& table, std::string_view part) {
+    return std::string(table.name()).append("#").append(part);
+}
+
+ROWAN_CALLED_FUNCTION bool is_table_part(std::string_view name, std::int32_t wire) {
+    auto const at = name.rfind('#');
+    if (at == std::string_view::npos || (wire != dtype<std::int64_t>::wire && wire != dtype<std::uint8_t>::wire))
+        return false;
+    name = name.substr(at + 1);
+    name = name.substr(0, name.find('@'));
+    for (std::string_view const part :
+         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation", "made", "history"}) {
+        if (name == part) return true;
+    }
+    return false;
+}
+
+ROWAN_CALLED_FUNCTION void check_up_to_date(Variable const& parameter, Parameters const& parameters) {
+    if (parameters.contains(part_name(parameter, "made")))
+        throw GraphError({"rows of ", parameter.name(),
+                          " have missed steps of its optimizer: go on with its training and layer::Deferred"});
+}
+
+ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {
+    throw GraphError({"options.resume has ", steps, " steps, but not the state \"", name,
+                      "\": to start anew from its parameters, give them as options.initial"});
+}
+
+ROWAN_CALLED_FUNCTION Value fed_value(Variable const& v, Feeds const& feeds) {
+    auto const found = feeds.find(v.name());
+    if (found == feeds.end()) {
+        std::string text = std::string("the batch has no \"").append(v.name()).append("\"; it ");
+        text += feeds.empty() ? "is empty" : "has ";
+        for (auto at = feeds.begin(); at != feeds.end(); ++at)
+            text.append(at == feeds.begin() ? "\"" : ", \"").append(at->first).append("\"");
+        throw GraphError(text);
+    }
+    Value value = found->second.value();
+    check_fits(v, value);
+    return value;
+}
+
+ROWAN_CALLED_FUNCTION std::size_t feed(std::span<Variable* const> inputs, Feeds const& feeds, std::span<Value> values,
+                                       AnyExec exec) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        Variable const& v = *inputs[i];
+        if (v.role() != Role::data) continue;
+        values[i] = fed_value(v, feeds);
+        if (v.bring != nullptr) v.bring(values[i], exec, false);
+        ++used;
+    }
+    return used;
+}
+
+ROWAN_CALLED_FUNCTION void check_declared(Scope const& scope, std::string const& name) {
+    auto const lock = lock_names(scope);
+    Variable const* const declared = scope.find(name);
+    if (declared != nullptr && declared->role() == Role::data) return;
+    NearName near(name);
+    for (Scope const* s = &scope; s != nullptr; s = s->parent()) {
+        for (auto const& v : s->variables()) {
+            if (v->role() == Role::data) near.see(v->name());
+        }
+    }
+    throw GraphError(
+        {"the batch has a value for \"", name, "\", but there is no data variable of that name", near.text()});
+}
+
+}  // namespace rowan::inline v0::detail
 
 #endif
 
@@ -21721,6 +21922,13 @@ namespace rowan::inline v0::detail {
 using AddTablePart = std::function<void(std::string_view part, Value value)>;
 using FindTablePart = std::function<Value const&(std::string_view part)>;
 
+/// What becomes of tables in files when parameters are made that refer to them.
+enum class Saving {
+    nothing,      ///< they may have rows that are not saved
+    alone,        ///< they are saved
+    with_others,  ///< they are saved, and can go back to the save before until all else is
+};
+
 /// A table with elements of any type, and the states of its optimizer. A parameter and its states are its tensors.
 class AnyTable {
 public:
@@ -21757,9 +21965,10 @@ public:
     /// Replaces a state of a table in memory.
     virtual void load_state(std::string const& name, Value const& value) = 0;
 
-    /// Calls add(part, value) for all but rows and states of a table in memory. A table in a file is saved there if
-    /// `lasting`.
-    virtual void save(AddTablePart const& add, bool lasting) = 0;
+    /// Calls add(part, value) for all but rows and states of a table in memory.
+    virtual void save(AddTablePart const& add, Saving saving) = 0;
+    /// All that was made with Saving::with_others is saved.
+    virtual void saved_others() {}
 
     bool trained = false;  ///< by a trainer, which has it alone
 };
@@ -21804,9 +22013,11 @@ public:
     /// A new table.
     virtual std::shared_ptr<AnyTable> make(TableSpec const& spec) const = 0;
     /// A saved one: `held`, if it is in a file that this process has open, or null. States in memory begin anew, and if
-    /// `anew`, so does time.
+    /// `anew`, so does time. A table in a file goes back to the save of these parts.
     virtual std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool anew,
                                            std::shared_ptr<AnyTable> const& held) const = 0;
+    /// Checks that a table in a file can go back to the save of these parts.
+    virtual void check_way(TableSpec const&, FindTablePart const&, std::shared_ptr<AnyTable> const&) const {}
     virtual std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const = 0;
 
     /// What trainers and predictors need for their tables.
@@ -21814,8 +22025,9 @@ public:
     /// The options that ranks must have the same.
     virtual std::string text() const = 0;
 
-    bool by_keys = false;   ///< whether rows have keys; else they have numbers
-    bool in_file = false;   ///< whether rows and states are in a file, and parameters refer to it
+    bool by_keys = false;  ///< whether rows have keys; else they have numbers
+    bool in_file = false;  ///< whether rows and states are in a file, and parameters refer to it
+    std::string path_of_file = {};
     std::string time = {};  ///< of a table by keys: the data with the time of a step; empty: its number
 };
 
@@ -21863,6 +22075,12 @@ public:
     virtual void fit(std::span<std::int64_t const> inserted) = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) = 0;
+    /// Whether the table is in a file.
+    virtual bool in_file() const = 0;
+    /// Adds the parts "made", of each row how many steps, of 2 bytes, and "history", the options of these, if rows may have
+    /// missed some; and takes them.
+    virtual void save(AddTablePart const& add) const = 0;
+    virtual void load(FindTablePart const& find) = 0;
     /// From now on, each step brings all rows up to date, as all are read between steps.
     virtual void flush_each_step() = 0;
     /// What a trainer needs for its tables with missed steps.
@@ -21896,8 +22114,11 @@ public:
     virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
     /// Fits a table by keys, if it is one of these, to its rows now, of which some are new.
     virtual void fit(Variable const& table, std::span<std::int64_t const> inserted) const = 0;
-    /// Brings all rows up to date.
-    virtual void flush(Cpu exec) const = 0;
+    /// Brings all rows up to date, of tables in files if `files`.
+    virtual void flush(Cpu exec, bool files) const = 0;
+    /// Adds what rows of tables in files have missed, and takes it.
+    virtual void save(Parameters& to) const = 0;
+    virtual void load(Parameters const& from) const = 0;
 };
 
 /// Without tables.
@@ -22138,8 +22359,8 @@ public:
         for (Table const& t : tables_) {
             t.variable->catch_up = nullptr;
             try {
-                t.steps->flush(Cpu{});
-            } catch (...) {  // the rows stay behind
+                if (!t.steps->in_file()) t.steps->flush(Cpu{});  // what a file has not saved is lost
+            } catch (...) {                                      // the rows stay behind
             }
         }
     }
@@ -22177,8 +22398,25 @@ public:
     void fit(Variable const& table, std::span<std::int64_t const> inserted) const override {
         if (auto const at = places_.find(&table); at != places_.end()) tables_[at->second].steps->fit(inserted);
     }
-    void flush(Cpu exec) const override {
-        for (Table const& t : tables_) t.steps->flush(exec);
+    void flush(Cpu exec, bool files) const override {
+        for (Table const& t : tables_) {
+            if (files || !t.steps->in_file()) t.steps->flush(exec);
+        }
+    }
+    void save(Parameters& to) const override {
+        for (Table const& t : tables_) {
+            if (t.steps->in_file())
+                t.steps->save([&](std::string_view part, Value value) {
+                    to.set(part_name(*t.variable, part), std::move(value));
+                });
+        }
+    }
+    void load(Parameters const& from) const override {
+        for (Table const& t : tables_) {
+            if (from.contains(part_name(*t.variable, "made")))
+                t.steps->load(
+                    [&](std::string_view part) -> Value const& { return from.find(part_name(*t.variable, part)); });
+        }
     }
 
 private:
@@ -22681,9 +22919,10 @@ public:
 
     /// Sets the values of tables and states, which move as tables grow.
     virtual void show(DeferredTables const* deferred) const = 0;
-    /// Adds what parameters have besides the values of variables, and refers to tables in files, which are saved if
-    /// `lasting`.
-    virtual void save(Parameters& to, bool lasting) const = 0;
+    /// Adds what parameters have besides the values of variables, and refers to tables in files.
+    virtual void save(Parameters& to, Saving saving) const = 0;
+    /// All that was made with Saving::with_others is saved.
+    virtual void saved_others() const = 0;
 
     /// What a predictor needs.
     virtual std::shared_ptr<TableInputs> new_inputs() const = 0;
@@ -22764,6 +23003,7 @@ public:
                 continue;
             }
             if (v.role() == Role::parameter) {
+                check_up_to_date(v, parameters);
                 bool const from_file = TrainedTables::is_in_file(v) && !parameters.contains(v.name());
                 Value const value = from_file ? tables_of(v).rows(v, parameters) : parameters.find(v.name()).share();
                 check_fits(v, value);
@@ -22909,7 +23149,7 @@ LoDTensor<T> infer(C const& comm, layer::Var<T> const& predict, Feeds const& fee
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/node_route.hpp: NodeRoute, the way of rows between ranks of several nodes.
+// rowan/distributed/detail/slots.hpp: rows of several ranks: Slots, in which order they are, and MetRows, who names them.
 
 namespace rowan::inline v0::detail {
 
@@ -22928,59 +23168,41 @@ struct NodeRoute {
 /// The nodes of a group, or null if it has others. All ranks call it.
 ROWAN_IF_CALLED std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group);
 
-}  // namespace rowan::inline v0::detail
+/// The rows of a partition in another order, in which those of a rank are together: a row's slot is begin_of(owner) + local.
+/// The ranks come in their order, or, with a route, those of place 0 in all nodes first.
+class Slots {
+public:
+    Slots() = default;
+    ROWAN_IF_CALLED explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
+    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
+    ROWAN_IF_CALLED explicit Slots(std::span<std::int64_t const> heights,
+                                   std::shared_ptr<NodeRoute const> route = nullptr);
 
-// rowan/distributed/detail/node_route_inl.hpp: the functions of node_route.hpp.
+    /// The same rows by another route.
+    Slots by(std::shared_ptr<NodeRoute const> route) const { return {partition_, heights_, grows_, std::move(route)}; }
 
-#if ROWAN_DEFINES_FUNCTIONS
-#include <bit>
-#include <utility>
+    /// The rank at position p has slots [splits[p], splits[p + 1]).
+    std::vector<std::int64_t> const& splits() const { return splits_; }
+    std::size_t position(std::size_t rank) const { return route_ == nullptr ? rank : route_->position(rank); }
+    std::int64_t begin_of(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
+    std::int64_t rows_of(int rank) const { return heights_[static_cast<std::size_t>(rank)]; }
+    std::int64_t height() const { return partition_.height; }  ///< rows are below it
+    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
+    bool grows() const { return grows_; }
+    std::shared_ptr<NodeRoute const> const& route() const { return route_; }
+    /// The slots of rows; size() for none.
+    /// errors   IndexError for the first that is not a row of the table
+    ROWAN_IF_CALLED Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
 
-namespace rowan::inline v0::detail {
+private:
+    ROWAN_IF_CALLED Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                          std::shared_ptr<NodeRoute const> route);
 
-ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
-    auto groups = group.nodes();
-    if (groups == nullptr) return nullptr;
-    std::size_t const nodes = groups->count(), places = groups->places();
-    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
-        nodes * places != static_cast<std::size_t>(group.size()))
-        return nullptr;
-    auto const rank = static_cast<std::size_t>(group.rank());
-    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/shards.hpp: rows of a sharded table of a net, sent between ranks.
-
-namespace rowan::inline v0::detail {
-
-/// Rows of tables on any ranks, to ask for.
-/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
-///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
-///          by a route, three in the node and three between nodes
-ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
-                                                          std::shared_ptr<NodeRoute const> const& route, Cpu exec,
-                                                          std::span<TableRows const> tables);
-
-/// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
-/// cost     five exchanges, with a byte more for each row
-ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
-                                                                Cpu exec, std::span<TableRows const> tables, bool told,
-                                                                std::vector<bool> waits, FetchedTables const& now);
-
-/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
-/// cost     every row sent once to the rank that has it
-ROWAN_IF_CALLED RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                       RowPieces const& nodes, std::int64_t total, Placement const& placement);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/met_rows.hpp: MetRows, rows that several ranks have named.
-
-namespace rowan::inline v0::detail {
+    Partition partition_;
+    std::vector<std::int64_t> splits_, begins_, heights_;
+    bool grows_ = false;
+    std::shared_ptr<NodeRoute const> route_;
+};
 
 /// Distinct rows that ascend, for which a rank has pieces.
 struct RowsOfRank {
@@ -23019,8 +23241,6 @@ public:
 
         /// Sums pieces.
         ROWAN_IF_CALLED TreeSum tree() const;
-        /// One for each of n threads.
-        ROWAN_IF_CALLED std::vector<TreeSum> trees(std::size_t n) const;
     };
     /// The sum of row k: the address of the only piece, or `to`, where it is written.
     ROWAN_IF_CALLED std::byte const* sum_of(std::size_t k, Pieces const& pieces, TreeSum& tree, std::byte* to) const;
@@ -23040,16 +23260,77 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/distributed/detail/met_rows_inl.hpp: the functions of met_rows.hpp.
+// rowan/distributed/detail/slots_inl.hpp: the functions of slots.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<NodeRoute const> node_route(ProcessGroup const& group) {
+    auto groups = group.nodes();
+    if (groups == nullptr) return nullptr;
+    std::size_t const nodes = groups->count(), places = groups->places();
+    if (nodes == 1 || places == 1 || !std::has_single_bit(places) ||
+        nodes * places != static_cast<std::size_t>(group.size()))
+        return nullptr;
+    auto const rank = static_cast<std::size_t>(group.rank());
+    return std::make_shared<NodeRoute>(NodeRoute{std::move(groups), nodes, places, rank / places, rank % places});
+}
+
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
+                                   std::shared_ptr<NodeRoute const> route)
+    : partition_(partition), splits_(heights.size() + 1), begins_(heights.size()), heights_(std::move(heights)),
+      grows_(grows), route_(std::move(route)) {
+    for (std::size_t r = 0; r < heights_.size(); ++r) splits_[position(r) + 1] = heights_[r];
+    for (std::size_t p = 1; p < splits_.size(); ++p) splits_[p] += splits_[p - 1];
+    for (std::size_t r = 0; r < heights_.size(); ++r) begins_[r] = splits_[position(r)];
+}
+
+/// The number of rows of each rank.
+ROWAN_IF_CALLED inline std::vector<std::int64_t> heights_of(Partition const& partition) {
+    std::vector<std::int64_t> heights;
+    for (int r = 0; r < partition.ranks; ++r) heights.push_back(partition.rows_of(r));
+    return heights;
+}
+
+ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
+    : Slots(partition, heights_of(partition), false, std::move(route)) {}
+
+ROWAN_CALLED_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
+    : Slots({*std::ranges::max_element(heights) * static_cast<std::int64_t>(heights.size()), 1,
+             static_cast<int>(heights.size())},
+            {heights.begin(), heights.end()}, true, std::move(route)) {}
+
+ROWAN_CALLED_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
+    Buffer<std::int64_t> slots(rows.size());
+    std::int64_t const least = grows_ ? -1 : 0;
+    // The slot of a row, or -1 if it is not one.
+    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
+        if (row < least || row >= p.height) return std::int64_t{-1};
+        if (row < 0) return size;
+        auto const [rank, local] = p.place(row);
+        auto const owner = static_cast<std::size_t>(rank);
+        return local < heights_[owner] ? begins_[owner] + local : -1;
+    };
+    std::atomic<bool> good{true};
+    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
+        bool bad = false;
+        rows.visit([&](auto list) {
+            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
+        });
+        if (bad) good = false;
+    });
+    if (good) return slots;
+    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
+    if (!grows_) throw IndexError(field, i, rows[i], height());
+    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
+}
 
 /// A piece of a rank for a row.
 struct NumberedPiece {
@@ -23155,10 +23436,6 @@ ROWAN_CALLED_FUNCTION TreeSum MetRows::Pieces::tree() const {
     return {type, bytes / type.sum_bytes, *std::ranges::max_element(keys)};
 }
 
-ROWAN_CALLED_FUNCTION std::vector<TreeSum> MetRows::Pieces::trees(std::size_t n) const {
-    return std::vector<TreeSum>(n, tree());
-}
-
 ROWAN_CALLED_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byte* out) const {
     std::size_t const bytes = pieces.bytes;
     if (bytes == 0) return;
@@ -23177,113 +23454,32 @@ ROWAN_CALLED_FUNCTION void MetRows::sum(Cpu exec, Pieces const& pieces, std::byt
 
 #endif
 
-// rowan/distributed/detail/slots.hpp: Slots, the rows of a table in an order in which those of a rank are together.
+// rowan/distributed/detail/shards.hpp: rows of a sharded table of a net, sent between ranks.
 
 namespace rowan::inline v0::detail {
 
-/// The rows of a partition in another order, in which those of a rank are together: a row's slot is begin_of(owner) + local.
-/// The ranks come in their order, or, with a route, those of place 0 in all nodes first.
-class Slots {
-public:
-    Slots() = default;
-    ROWAN_IF_CALLED explicit Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route = nullptr);
-    /// Of a table that grows: row i of the heights[r] rows of rank r is row i * ranks + r, and row -1 is none.
-    ROWAN_IF_CALLED explicit Slots(std::span<std::int64_t const> heights,
-                                   std::shared_ptr<NodeRoute const> route = nullptr);
+/// Rows of tables on any ranks, to ask for.
+/// cost     a sort for each table; then 8 bytes for each row of other ranks, or at most 16 and 4 KiB more, and these rows back: two
+///          exchanges for all tables, or three if a rank asks another for many more than the others, or asks without words;
+///          by a route, three in the node and three between nodes
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
+                                                          std::shared_ptr<NodeRoute const> const& route, Cpu exec,
+                                                          std::span<TableRows const> tables);
 
-    /// The same rows by another route.
-    Slots by(std::shared_ptr<NodeRoute const> route) const { return {partition_, heights_, grows_, std::move(route)}; }
-
-    /// The rank at position p has slots [splits[p], splits[p + 1]).
-    std::vector<std::int64_t> const& splits() const { return splits_; }
-    std::size_t position(std::size_t rank) const { return route_ == nullptr ? rank : route_->position(rank); }
-    std::int64_t begin_of(int rank) const { return begins_[static_cast<std::size_t>(rank)]; }
-    std::int64_t rows_of(int rank) const { return heights_[static_cast<std::size_t>(rank)]; }
-    std::int64_t height() const { return partition_.height; }  ///< rows are below it
-    std::int64_t size() const { return splits_.back(); }       ///< the number of rows that there are
-    bool grows() const { return grows_; }
-    std::shared_ptr<NodeRoute const> const& route() const { return route_; }
-    /// The slots of rows; size() for none.
-    /// errors   IndexError for the first that is not a row of the table
-    ROWAN_IF_CALLED Buffer<std::int64_t> of(Cpu exec, char const* field, Ids<> const& rows) const;
-
-private:
-    ROWAN_IF_CALLED Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-                          std::shared_ptr<NodeRoute const> route);
-
-    Partition partition_;
-    std::vector<std::int64_t> splits_, begins_, heights_;
-    bool grows_ = false;
-    std::shared_ptr<NodeRoute const> route_;
-};
+/// Those for the next step: see Ranks::begin_fetch. What goes on meanwhile is exchanged by `ahead`, the rest by `group`.
+/// cost     five exchanges, with a byte more for each row
+ROWAN_IF_CALLED std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGroup const& group, ProcessGroup const& ahead,
+                                                                Cpu exec, std::span<TableRows const> tables, bool told,
+                                                                std::vector<bool> waits, FetchedTables const& now);
 
 }  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/slots_inl.hpp: the functions of slots.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <atomic>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::vector<std::int64_t> heights, bool grows,
-                                   std::shared_ptr<NodeRoute const> route)
-    : partition_(partition), splits_(heights.size() + 1), begins_(heights.size()), heights_(std::move(heights)),
-      grows_(grows), route_(std::move(route)) {
-    for (std::size_t r = 0; r < heights_.size(); ++r) splits_[position(r) + 1] = heights_[r];
-    for (std::size_t p = 1; p < splits_.size(); ++p) splits_[p] += splits_[p - 1];
-    for (std::size_t r = 0; r < heights_.size(); ++r) begins_[r] = splits_[position(r)];
-}
-
-/// The number of rows of each rank.
-ROWAN_IF_CALLED inline std::vector<std::int64_t> heights_of(Partition const& partition) {
-    std::vector<std::int64_t> heights;
-    for (int r = 0; r < partition.ranks; ++r) heights.push_back(partition.rows_of(r));
-    return heights;
-}
-
-ROWAN_CALLED_FUNCTION Slots::Slots(Partition const& partition, std::shared_ptr<NodeRoute const> route)
-    : Slots(partition, heights_of(partition), false, std::move(route)) {}
-
-ROWAN_CALLED_FUNCTION Slots::Slots(std::span<std::int64_t const> heights, std::shared_ptr<NodeRoute const> route)
-    : Slots({*std::ranges::max_element(heights) * static_cast<std::int64_t>(heights.size()), 1,
-             static_cast<int>(heights.size())},
-            {heights.begin(), heights.end()}, true, std::move(route)) {}
-
-ROWAN_CALLED_FUNCTION Buffer<std::int64_t> Slots::of(Cpu exec, char const* field, Ids<> const& rows) const {
-    Buffer<std::int64_t> slots(rows.size());
-    std::int64_t const least = grows_ ? -1 : 0;
-    // The slot of a row, or -1 if it is not one.
-    auto const slot = [&, p = partition_, size = size()](std::int64_t row) {
-        if (row < least || row >= p.height) return std::int64_t{-1};
-        if (row < 0) return size;
-        auto const [rank, local] = p.place(row);
-        auto const owner = static_cast<std::size_t>(rank);
-        return local < heights_[owner] ? begins_[owner] + local : -1;
-    };
-    std::atomic<bool> good{true};
-    parallel_work(exec, slots.size() * 16, slots.size(), std::size_t{1} << 14, [&](std::size_t begin, std::size_t end) {
-        bool bad = false;
-        rows.visit([&](auto list) {
-            for (std::size_t i = begin; i < end; ++i) bad |= (slots[i] = slot(list[i])) < 0;
-        });
-        if (bad) good = false;
-    });
-    if (good) return slots;
-    auto const i = static_cast<std::size_t>(std::ranges::find(slots, -1) - slots.begin());
-    if (!grows_) throw IndexError(field, i, rows[i], height());
-    throw IndexError(field, i, rows[i], "is neither -1 nor a row of the table");
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
 
 // rowan/distributed/detail/row_fetch.hpp: RowFetch, the rows that ranks ask each other for.
 
 namespace rowan::inline v0::detail {
+
+struct ListExchange;
+struct RowRelay;
 
 /// The rows that this rank asks each rank of a group for, each once, and those that each asks it for.
 struct RowRequest {
@@ -23297,41 +23493,6 @@ struct RowRequest {
     /// The other way: a piece for each row of `wanted` goes to its rank, which receives those of `asked`.
     ROWAN_IF_CALLED ListExchange give(std::size_t row_bytes, std::span<std::byte const> pieces,
                                       std::span<std::byte> in) const;
-};
-
-/// What the ranks of a node ask this rank for: rows of the ranks at its place in all nodes. It asks each other node once
-/// for a row.
-struct RowRelay {
-    Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
-    std::vector<RowsOfRank> lists;     // of them
-    std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
-    MetRows met;                       // those of other nodes
-    std::vector<std::size_t> places;   // of each of these: in met.rows()
-    RowRequest nodes;                  // met.rows(), of the ranks at this place
-
-    ROWAN_IF_CALLED RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank);
-    RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
-    RowRelay& operator=(RowRelay const&) = delete;
-    ~RowRelay() = default;
-};
-
-/// The rows of several tables that this rank asks each rank for, as one list on its way.
-class RowMessages {
-public:
-    /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
-    /// rows. Of a single table, unless `padded`, the rows alone.
-    ROWAN_IF_CALLED static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false);
-
-    /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
-    ROWAN_IF_CALLED ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
-                                       std::vector<std::size_t> come, bool padded = false);
-    /// Reads what has come: `asked` and `receive` of each table.
-    ROWAN_IF_CALLED void end(std::span<RowRequest* const> tables);
-
-private:
-    bool numbered_ = true;
-    std::vector<std::int64_t> out_, in_;
-    std::vector<std::size_t> words_, come_;
 };
 
 /// The ids of a lookup, and which rows they make travel. Every id is asked for once; rows of this rank do not travel.
@@ -23356,7 +23517,7 @@ public:
     /// Of slots. The last of its rows may be none.
     RowPlan<> const& plan() const { return plan_; }
     Tensor<std::int64_t>::shape_type const& shape() const { return places_.shape(); }  ///< of the ids
-    ROWAN_IF_CALLED std::size_t received() const;  ///< the number of distinct rows of other ranks
+    std::size_t received() const { return total(request_.send); }  ///< the number of distinct rows of other ranks
     std::size_t others() const { return plan_.rows().size() - own_.size(); }  ///< the same, and one more if an id is -1
     std::size_t own_begin() const { return own_begin_; }                      ///< of own() in plan().rows()
     Buffer<std::int64_t> const& own() const { return own_; }  ///< distinct rows of this rank, as in its table
@@ -23381,6 +23542,13 @@ public:
     RowRelay const* relay() const { return relay_.get(); }  ///< null: without a route
     NodeRoute const* route() const { return slots_.route().get(); }
 
+    /// Sends the rows that other ranks ask for, answers[i] for asked()[i], and receives its own.
+    ROWAN_IF_CALLED void send_rows(ProcessGroup const& group, std::size_t row_bytes, std::span<std::byte const> answers,
+                                   std::span<std::byte> come) const;
+    /// Sends a piece for each row that other ranks have, and receives those for asked(). Each rank is a part.
+    ROWAN_IF_CALLED void give_rows(Cpu exec, ProcessGroup const& group, ElementSums const& type, std::size_t row_bytes,
+                                   std::span<std::byte const> pieces, std::span<std::byte> came) const;
+
     /// The address of the row of id i: in this rank's table, or among the others that have come.
     struct Rows {
         std::byte const *table, *came;
@@ -23398,8 +23566,6 @@ public:
     }
 
 private:
-    /// What is asked for next.
-    RowRequest& next_request() { return relay_ == nullptr ? request_ : relay_->nodes; }
     /// Tells the ranks of a group the next request of each table.
     ROWAN_IF_CALLED static void tell(ProcessGroup const& group, std::span<RowFetch> tables);
     ROWAN_IF_CALLED void has_been_asked_by_nodes();
@@ -23418,1023 +23584,258 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/distributed/detail/row_exchange.hpp: exchanges of RowPieces between ranks.
-
-namespace rowan::inline v0::detail {
-
-/// Pieces on their way. What is sent and what is received is here until `wait`.
-class RowTransfer {
-public:
-    RowTransfer() = default;
-    /// What has come, ordered by ranks.
-    ROWAN_IF_CALLED RowPieces wait();
-
-private:
-    friend RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                    std::span<std::int64_t const> rank_keys);
-    friend RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                  std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys);
-
-    ROWAN_IF_CALLED void receive(std::span<std::size_t const> counts, std::span<std::int64_t const> rank_keys);
-
-    // On the heap: the group reads and writes these lists until `wait`, and this object may be moved.
-    struct Lists {
-        RowPieces own, in;
-        std::vector<std::size_t> send, receive;
-    };
-    std::unique_ptr<Lists> lists_;
-    std::array<std::unique_ptr<Transfer>, 3> open_;  // rows, keys, bytes
-};
-
-/// Begins to send `own` to all. counts[r] is the number of pieces of rank r. If all pieces of rank r have the key
-/// rank_keys[r], keys do not travel.
-RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                         std::span<std::int64_t const> rank_keys = {});
-
-/// Begins to send the first send[0] pieces to rank 0, the next send[1] to rank 1, and so on. `receive` is what
-/// exchange_counts(send) gives.
-RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                       std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys = {});
-
-/// Every rank's number.
-ROWAN_IF_CALLED std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own);
-
-/// The pieces that the ranks have for this one. The numbers are exchanged first.
-ROWAN_IF_CALLED RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send);
-
-/// Cuts the rows of a table into ranges [splits[k], splits[k + 1]), such that of the rows that all ranks bring, each
-/// has about as many. `rows` are this rank's, sorted; counts[r] is the number of those of rank r.
-ROWAN_IF_CALLED std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height, std::size_t ranges,
-                                                     std::span<std::int64_t const> rows,
-                                                     std::span<std::size_t const> counts);
-
-/// The number of sorted rows in each range of row_splits.
-ROWAN_IF_CALLED std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                   std::span<std::int64_t const> rows);
-
-/// Distinct rows, and how many contributions each has.
-struct RowCounts {
-    std::vector<std::int64_t> rows, counts;
-
-    RowCounts() = default;
-    ROWAN_IF_CALLED explicit RowCounts(RowPlan<> const& plan);
-};
-
-/// Where the contributions of each of rows begin among those of all ranks.
-using FirstContributions = std::function<std::vector<std::int64_t>(RowCounts const& rows)>;
-
-/// Where this rank's contributions to each row begin among those of the group's ranks, which begin at first(rows); the
-/// first send[0] rows go to rank 0, which asks `first` for them, and so on.
-/// cost     three exchanges of 8, 16 and 8 bytes a row
-ROWAN_IF_CALLED std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group, std::int64_t height,
-                                                              RowCounts const& mine, std::span<std::size_t const> send,
-                                                              FirstContributions const& first);
-
-struct Cut;
-
-/// Writes the sum of each cut, of elements dtype<T>::sum.
-using CutSums = std::function<void(RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out)>;
-
-/// Cuts the contributions of this rank, which begin at first[k] for row plan.rows()[k], into the greatest sums that
-/// merge would form of those of all ranks. Keys are the numbers of contributions. Rows ascend.
-ROWAN_IF_CALLED RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
-                                              RowPieces const& like, CutSums const& sums);
-
-/// Sums the pieces of contributions of each row, in the order of ranks, as merge does. They are all; or, with `first`,
-/// they begin there, one number for each distinct row, and make the greatest sums that merge would form. Result rows
-/// ascend.
-RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
-                            std::span<std::int64_t const> first = {});
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
-
-namespace rowan::inline v0 {
-
-/// What is summed in which order. The bits of neither depend on the number of ranks.
-enum class SumOrder {
-    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
-    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
-};
-
-/// How rows travel between ranks. The bits do not depend on it.
-enum class Route {
-    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
-    gather,     ///< every rank gets all ranks' sums, and adds them up
-    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
-    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
-};
-
-/// The options of row_allreduce: the same on all ranks.
-struct RowReduceOptions {
-    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
-    Route route = Route::automatic;    ///< of the rows, which decides the time
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/distributed/detail/row_summands.hpp: what a rank brings to a row_allreduce of any element type, and what it gets.
-
-namespace rowan::inline v0::detail {
-
-/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
-struct Cut {
-    std::size_t row;
-    std::int64_t first, count;
-};
-
-/// What a rank brings to a reduction, of any element type.
-class RowSummands {
-public:
-    explicit RowSummands(ElementSums const& sums) : type(sums) {}
-    RowSummands(RowSummands const&) = delete;
-    RowSummands& operator=(RowSummands const&) = delete;
-    virtual ~RowSummands() = default;
-
-    /// Checks the arguments. Called first.
-    virtual void describe(Notice& notice) = 0;
-    /// The number of the table, if it is sharded.
-    virtual std::int64_t table() const { return 0; }
-    /// Each part merged and widened, numbered from 0 on.
-    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
-    /// All contributions, of elements as they are.
-    virtual RowPieces joined() const = 0;
-    /// The sums of contributions of what `joined` has given.
-    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                          std::byte* out) const = 0;
-    /// All ranks' contributions, merged.
-    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
-
-    ElementSums const type;
-};
-
-/// Where the result of a reduction goes. What makes it may throw.
-class RowTarget {
-public:
-    RowTarget() = default;
-    RowTarget(RowTarget const&) = delete;
-    RowTarget& operator=(RowTarget const&) = delete;
-    virtual ~RowTarget() = default;
-
-    /// Makes it of sums whose rows ascend.
-    virtual void take(RowPieces&& sums) = 0;
-    /// Makes one of n rows, which are written to this memory.
-    struct Memory {
-        std::span<std::int64_t> rows;
-        std::span<std::byte> elements;
-    };
-    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
-};
-
-/// A SelectedRows as a target.
-template <class T>
-class RowResult final : public RowTarget {
-public:
-    void take(RowPieces&& sums) override { rows_ = rows_of_pieces<T>(std::move(sums)); }
-    Memory make(RowPieces const& like, std::size_t n) override {
-        auto shape = like.shape;
-        shape[0] = n;
-        auto rows = Tensor<std::int64_t>::from_shape({n});
-        auto value = Tensor<T>::from_shape(shape);
-        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
-        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
-        return to;
-    }
-    SelectedRows<T> result() { return std::move(rows_); }
-
-private:
-    SelectedRows<T> rows_;
-};
-
-/// A row_allreduce that has begun: see row_reduction.hpp.
-class RowReduction;
-
-ROWAN_IF_CALLED std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                                                  std::unique_ptr<RowSummands> source,
-                                                                  RowReduceOptions options,
-                                                                  std::vector<std::int64_t> splits = {});
-/// As RowReduction::finish.
-ROWAN_IF_CALLED void finish_row_reduction(RowReduction& reduction, RowTarget& to);
-
-/// The memory of a tensor, as bytes.
-template <class T>
-Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
-    std::size_t const bytes = tensor.size() * sizeof(T);
-    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
-    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
-                                         bytes);
-}
-
-/// The parts of a rank. It shares the memory of their values; the span remains valid while the reduction begins.
-template <class T>
-class RowParts : public RowSummands {
-    using S = sum_t<T>;
-
-public:
-    explicit RowParts(std::span<SelectedRows<T> const> parts) : RowSummands(element_sums<T>()), parts_(parts) {}
-
-    void describe(Notice& notice) override {
-        check_parts(parts_);
-        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
-        notice.own[0] = static_cast<std::int64_t>(parts_.size());
-    }
-    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
-
-    RowPieces joined() const override {
-        RowPieces out;
-        out.height = parts_[0].height();
-        out.shape = parts_[0].value().shape();
-        out.row_bytes = parts_[0].row_size() * sizeof(T);
-        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
-        if (parts_.size() == 1) {
-            out.bytes = tensor_bytes(parts_[0].value().share());
-            out.lent = true;
-            return out;
-        }
-        out.resize(out.rows.size());
-        auto* to = out.bytes.data();
-        for (auto const& p : parts_) {
-            std::size_t const bytes = p.value().size() * sizeof(T);
-            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
-            to += bytes;
-        }
-        return out;
-    }
-
-    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
-                  std::byte* out) const override {
-        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
-        if (bytes == 0) return;
-        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
-        parallel_work(
-            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
-                BlockSum<T, S> sum(value, width, plan.size());
-                for (std::size_t i = begin; i < end; ++i) {
-                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
-                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
-                    std::memcpy(out + i * bytes, s, bytes);
-                }
-            });
-    }
-
-    RowPieces merged(Cpu exec, RowPieces&& all) const override {
-        all.shape[0] = all.rows.size();
-        auto const value = tensor_of<T>(all);
-        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
-        auto out = all.like();
-        out.rows.assign(sum.rows().begin(), sum.rows().end());
-        out.bytes = tensor_bytes(std::move(sum.value()));
-        return out;
-    }
-
-protected:
-    std::span<SelectedRows<T> const> parts_;
-
-private:
-    template <class E>
-    static Tensor<E> tensor_of(RowPieces& p) {
-        if (p.bytes.empty()) return Tensor<E>::from_shape(p.shape);
-        return Tensor<E>::borrow(reinterpret_cast<E*>(p.bytes.data()), p.shape);
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
-
-namespace rowan::inline v0::detail {
-
-/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
-/// summed by rank r, which keeps them.
-///
-/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
-/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
-/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
-/// those that the order of the sums has.
-class RowReduction {
-public:
-    ROWAN_IF_CALLED RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                 std::unique_ptr<RowSummands> source, RowReduceOptions options,
-                                 std::vector<std::int64_t> splits);
-    /// Begins it: ranks agree, and rows travel. Called first, of this constructor's object.
-    ROWAN_IF_CALLED void start();
-    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
-    /// parts [r · total / P, (r + 1) · total / P). The group must outlive it.
-    ROWAN_IF_CALLED RowReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
-                                 std::int64_t total, std::vector<std::int64_t> splits = {});
-    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
-    ROWAN_IF_CALLED RowPieces finish();
-    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
-    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
-    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
-    ///          others
-    ROWAN_IF_CALLED void finish(RowTarget& to);
-
-private:
-    ROWAN_IF_CALLED void agree_on_parts();
-    ROWAN_IF_CALLED void agree_on_contributions();
-    ROWAN_IF_CALLED void choose(std::size_t gathered, std::size_t dealt, std::size_t added);
-    ROWAN_IF_CALLED void begin();
-    ROWAN_IF_CALLED void begin_contributions();
-    ROWAN_IF_CALLED RowPieces sums();
-    /// Whether no sums are sent to other ranks.
-    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
-    ROWAN_IF_CALLED RowPieces sum(RowPieces const& in) const;
-    ROWAN_IF_CALLED RowPieces sum_across(RowPieces&& in) const;
-    ROWAN_IF_CALLED void describe(Notice& notice);
-    ROWAN_IF_CALLED void split(std::span<std::int64_t const> rows);
-    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
-    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
-    ROWAN_IF_CALLED std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const;
-    ROWAN_IF_CALLED std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const;
-    ROWAN_IF_CALLED std::vector<std::int64_t> node_ends() const;
-    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
-    ROWAN_IF_CALLED std::span<std::int64_t const> rank_keys() const;
-    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
-    bool by_parts() const { return options_.order == SumOrder::parts; }
-
-    std::unique_ptr<ProcessGroup const> own_group_;  // or null
-    ProcessGroup const* group_;
-    Cpu exec_;
-    std::unique_ptr<RowSummands> source_;  // null for nodes
-    ElementSums type_;
-    RowReduceOptions options_;
-    std::vector<std::int64_t> splits_;
-    RowPieces own_;                    // by parts: sums of nodes; else contributions
-    RowPlan<> plan_;                   // of contributions
-    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
-    std::vector<std::size_t> contributions_;
-    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
-    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
-    Route route_ = Route::owner;         // never automatic
-    std::unique_ptr<NodeGroups> nodes_;  // by nodes
-    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
-    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
-    RowTransfer transfer_;
-    std::int64_t number_ = 0;  // the same on all ranks
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/route_model.hpp: fastest_route, what Route::automatic chooses.
-
-namespace rowan::inline v0::detail {
-
-/// What all ranks know of a sum of rows before rows travel. Bytes are those of all ranks together.
-struct RouteCounts {
-    std::size_t ranks;
-    std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
-    std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
-    std::size_t dealt;          // the same, if owners get it
-    std::size_t added;          // bytes that are added up, if owners sum
-    std::size_t result;         // bytes of the sum
-};
-
-/// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
-/// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
-/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
-/// and one that stays on its node a quarter.
-inline Route fastest_route(RouteCounts const& c) {
-    static constexpr double message = 32768, in_place = 0.5, near = 0.25;
-    struct Step {  // an exchange among n ranks: the others, as a number and as a share
-        double others, share, small;
-        explicit Step(std::size_t n)
-            : others(static_cast<double>(n - 1)), share(others / static_cast<double>(n)),
-              small(static_cast<double>(std::bit_width(n - 1))) {}
-        double owner_messages() const { return 4 * (others + small) * message; }
-    };
-    Step const all(c.ranks), node(c.places), across(c.nodes);
-    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
-    double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
-                 dealt = of_rank(c.dealt), added = of_rank(c.added),
-                 shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
-    double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
-    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
-    double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
-                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
-                           in_place * result;
-    if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
-    return owner < gather ? Route::owner : Route::gather;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_reduction_inl.hpp: the functions of row_reduction.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <array>
-#include <string_view>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION RowReduction::RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
-                                                 std::unique_ptr<RowSummands> source, RowReduceOptions options,
-                                                 std::vector<std::int64_t> splits)
-    : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), source_(std::move(source)),
-      type_(source_->type), options_(options), splits_(std::move(splits)) {}
-
-ROWAN_CALLED_FUNCTION void RowReduction::start() {
-    if (by_parts()) {
-        agree_on_parts();
-    } else {
-        agree_on_contributions();
-    }
-    if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
-}
-
-ROWAN_CALLED_FUNCTION RowReduction::RowReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                                 RowPieces&& nodes, std::int64_t total,
-                                                 std::vector<std::int64_t> splits)
-    : group_(&group), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
-    if (!splits_.empty()) options_.route = Route::owner;
-    after_agreement(*group_, [&] {
-        std::int64_t const ranks = group_->size();
-        for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
-        auto const several = [&](std::int64_t first, std::int64_t end) {
-            return whole_nodes(first, end, total).size() > 1;
-        };
-        one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
-        if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
-        if (ranks > 1) begin();
-    });
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::describe(Notice& notice) {
-    check_exec(exec_);
-    source_->describe(notice);
-}
-
-/// The options and the shape of a row.
-ROWAN_IF_CALLED inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape,
-                                             std::int64_t table) {
-    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
-    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
-    NamedValues all;
-    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
-    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
-    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
-    all.add("the number of the sharded table", table);
-    return all;
-}
-
-/// A word of every rank.
-ROWAN_IF_CALLED inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
-    std::vector<std::size_t> counts;
-    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
-    return counts;
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::agree_on_parts() {
-    std::vector<RowPieces> parts;
-    NamedValues same;
-    auto const tell = [&](Notice& n) {
-        same = values_of(options_, own_.shape, source_->table());
-        n.own[1] = static_cast<std::int64_t>(own_.rows.size());
-        n.own[2] = same.hash();
-    };
-    auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-        describe(n);
-        firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
-        parts = source_->parts(exec_);
-        if (parts.size() == 1) {
-            own_ = std::move(parts[0]);
-        } else {
-            own_ = parts[0].like();  // until it is known which nodes this rank has
-        }
-        tell(n);
-    });
-    check_same_values(*group_, notices, 2, same);
-    number_ = notices[0].number;
-    std::int64_t all = 0;
-    for (auto const& n : notices) {
-        firsts_.push_back(all);
-        all += n.own[0];
-    }
-    firsts_.push_back(all);
-    std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
-    one_key_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
-    if (one_key_each_) {
-        std::ranges::fill(own_.keys, first);
-    } else {
-        notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-            if (parts.size() <= 1) {
-                std::ranges::fill(own_.keys, first);
-            } else {
-                for (auto& p : parts) {
-                    for (auto& key : p.keys) key += first;
-                }
-                own_ = node_pieces(exec_, type_, std::move(parts), first, all);
-            }
-            tell(n);
-        });
-    }
-    counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::agree_on_contributions() {
-    NamedValues same;
-    auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
-        describe(n);
-        own_ = source_->joined();
-        same = values_of(options_, own_.shape, source_->table());
-        plan_ = RowPlan<>(exec_, own_.rows, own_.height);
-        n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
-                 same.hash()};
-    });
-    check_same_values(*group_, notices, 2, same);
-    number_ = notices[0].number;
-    after_agreement(*group_, [&] {
-        contributions_ = own_counts(notices, 0);
-        counts_ = own_counts(notices, 1);
-    });
-}
-
-// Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
-ROWAN_CALLED_FUNCTION void RowReduction::choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
-    if (!splits_.empty()) return;
-    route_ = options_.route;
-    if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
-    if (route_ == Route::automatic) {
-        std::size_t const row =
-            own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
-        std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
-        route_ =
-            fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
-                           nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added, rows * row});
-    }
-    if (route_ != Route::node) nodes_ = nullptr;
-}
-
-/// The keys of the dealers, if each has one.
-ROWAN_CALLED_FUNCTION std::span<std::int64_t const> RowReduction::rank_keys() const {
-    if (!one_key_each_) return {};
-    return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::split(std::span<std::int64_t const> rows) {
-    std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
-    ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
-}
-
-/// How many of sorted rows go to each of the dealers.
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt(std::span<std::int64_t const> rows) const {
-    if (nodes_ == nullptr) return counts_in(ranges_, rows);
-    std::vector<std::int64_t> of_places;
-    for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
-    auto counts = counts_in(of_places, rows);
-    counts.resize(static_cast<std::size_t>(nodes_->node->size()));
-    return counts;
-}
-
-/// How many of sorted rows of this place go to each node.
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowReduction::dealt_across(std::span<std::int64_t const> rows) const {
-    std::size_t const nodes = nodes_->count();
-    return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
-                     rows);
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::begin() {
-    if (!by_parts()) return begin_contributions();
-    std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
-    choose(bytes, bytes, bytes);
-    if (route_ == Route::gather) {
-        transfer_ = begin_gather(*group_, std::move(own_), counts_, rank_keys());
-        return;
-    }
-    split(own_.rows);
-    auto const send = dealt(own_.rows);
-    auto const receive = exchange_counts(dealers(), send);
-    transfer_ = begin_deal(dealers(), std::move(own_), send, receive, rank_keys());
-}
-
-// By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
-// until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
-// twice, as it comes in pieces.
-ROWAN_CALLED_FUNCTION void RowReduction::begin_contributions() {
-    std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
-                      sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
-                      gathered = all * (own_.row_bytes + word),
-                      in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
-    choose(gathered, in_pieces, gathered + 2 * in_pieces);
-    if (route_ == Route::gather) {
-        std::vector<std::int64_t> const no_keys(counts_.size());
-        transfer_ = begin_gather(*group_, std::move(own_), contributions_, no_keys);
-        return;
-    }
-    split(plan_.rows());
-    FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
-    FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
-        if (has_place())
-            before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
-        return before_;
-    };
-    auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
-                                           nodes_ == nullptr ? none : of_lower_nodes);
-    auto sums = own_.like();
-    sums.row_bytes = sum_row;
-    auto pieces =
-        contribution_pieces(plan_, first, sums, [&](RowPlan<> const& plan, std::span<Cut const> cuts, std::byte* out) {
-            source_->cut_sums(exec_, own_, plan, cuts, out);
-        });
-    own_ = own_.like();
-    auto const send = dealt(pieces.rows);
-    auto const receive = exchange_counts(dealers(), send);
-    transfer_ = begin_deal(dealers(), std::move(pieces), send, receive);
-}
-
-/// Sends what each rank has to all.
-ROWAN_IF_CALLED inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
-    auto const counts = all_counts(group, own.rows.size());
-    std::vector<std::int64_t> const no_keys(counts.size());
-    return begin_gather(group, std::move(own), counts, no_keys).wait();
-}
-
-/// The sums of what has come, where no more is exchanged, or only within `dealers`.
-ROWAN_CALLED_FUNCTION RowPieces RowReduction::sums() {
-    if (group_->size() == 1) {
-        if (!by_parts()) return source_->merged(exec_, std::move(own_));
-        return narrow_pieces(exec_, type_, std::move(own_));
-    }
-    auto in = transfer_.wait();
-    if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
-    return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
-}
-
-ROWAN_CALLED_FUNCTION RowPieces RowReduction::finish() {
-    return after_agreement(*group_, [&] {
-        auto all = sums();
-        return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
-    });
-}
-
-ROWAN_CALLED_FUNCTION void RowReduction::finish(RowTarget& to) {
-    if (keeps_sums()) {
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
-        return;
-    }
-    if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
-        auto all = finish();
-        static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
-        return;
-    }
-    RowPieces own;
-    auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
-        own = sums();
-        n.own[0] = static_cast<std::int64_t>(own.rows.size());
-    });
-    after_agreement(*group_, [&] {
-        auto const counts = own_counts(notices, 0);
-        auto const memory = to.make(own, total(counts));
-        auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
-                                             std::as_writable_bytes(memory.rows), counts);
-        if (own.row_bytes != 0)
-            group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
-        rows->wait();
-    });
-}
-
-/// The sums of all parts or contributions, narrowed.
-ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum(RowPieces const& in) const {
-    return narrow_pieces(
-        exec_, type_, by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
-}
-
-/// The ends of the nodes of the tree of which the ranks of this node have all parts.
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> RowReduction::node_ends() const {
-    std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
-    return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
-}
-
-/// The sums of the rows of this place on all nodes, of which it has those of its own.
-ROWAN_CALLED_FUNCTION RowPieces RowReduction::sum_across(RowPieces&& in) const {
-    auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
-                           : sum_contributions(exec_, type_, in, before_);
-    in = {};
-    if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
-    auto const send = dealt_across(sums.rows);
-    return send_to_all(*nodes_->across, sum(deal_pieces(*nodes_->across, std::move(sums), send)));
-}
-
-ROWAN_CALLED_FUNCTION std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group,
-                                                                        Cpu exec, std::unique_ptr<RowSummands> source,
-                                                                        RowReduceOptions options,
-                                                                        std::vector<std::int64_t> splits) {
-    std::shared_ptr<RowReduction> begun;
-    after_agreement(*group, [&] {  // the last memory that is needed before ranks agree
-        begun = std::make_shared<RowReduction>(std::move(group), exec, std::move(source), options, std::move(splits));
-    });
-    begun->start();
-    return begun;
-}
-
-ROWAN_CALLED_FUNCTION void finish_row_reduction(RowReduction& reduction, RowTarget& to) { reduction.finish(to); }
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/row_summands_inl.hpp: the functions of row_summands.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#endif
-
-// rowan/distributed/detail/row_exchange_inl.hpp: the functions of row_exchange.hpp.
+// rowan/distributed/detail/row_transfers.hpp: requests of rows, rows, and pieces for them on their way.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION RowPieces RowTransfer::wait() {
-    for (auto& t : open_) {
-        if (t != nullptr) t->wait();
-        t = nullptr;
-    }
-    return std::move(lists_->in);
-}
-
-ROWAN_CALLED_FUNCTION void RowTransfer::receive(std::span<std::size_t const> counts,
-                                                std::span<std::int64_t const> rank_keys) {
-    auto& in = lists_->in;
-    in = lists_->own.like();
-    in.resize(total(counts));
-    auto to = in.keys.begin();
-    for (std::size_t r = 0; r < rank_keys.size(); ++r) to = std::fill_n(to, counts[r], rank_keys[r]);
-}
-
-ROWAN_FUNCTION RowTransfer begin_gather(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> counts,
-                                        std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.receive.assign(counts.begin(), counts.end());
-    t.receive(counts, rank_keys);
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = group.allgatherv(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows), l.receive);
-    if (rank_keys.empty())
-        t.open_[1] = group.allgatherv(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys), l.receive);
-    if (l.own.row_bytes != 0)
-        t.open_[2] =
-            group.allgatherv(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes), l.receive);
-    return t;
-}
-
-ROWAN_FUNCTION RowTransfer begin_deal(ProcessGroup const& group, RowPieces&& own, std::span<std::size_t const> send,
-                                      std::span<std::size_t const> receive, std::span<std::int64_t const> rank_keys) {
-    RowTransfer t;
-    t.lists_ = std::make_unique<RowTransfer::Lists>();
-    auto& l = *t.lists_;
-    l.own = std::move(own);
-    l.send.assign(send.begin(), send.end());
-    l.receive.assign(receive.begin(), receive.end());
-    t.receive(receive, rank_keys);
-    auto const exchange = [&](std::size_t unit, std::span<std::byte const> from, std::span<std::byte> to) {
-        return group.alltoallv(unit, from, l.send, to, l.receive);
-    };
-    std::size_t const word = sizeof(std::int64_t);
-    t.open_[0] = exchange(word, bytes_of(std::as_const(l.own.rows)), bytes_of(l.in.rows));
-    if (rank_keys.empty()) t.open_[1] = exchange(word, bytes_of(std::as_const(l.own.keys)), bytes_of(l.in.keys));
-    if (l.own.row_bytes != 0)
-        t.open_[2] = exchange(l.own.row_bytes, bytes_of(std::as_const(l.own.bytes)), bytes_of(l.in.bytes));
-    return t;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> all_counts(ProcessGroup const& group, std::size_t own) {
-    std::vector<std::size_t> counts(static_cast<std::size_t>(group.size()));
-    group.allgather(std::as_bytes(std::span(&own, 1)), bytes_of(counts));
-    return counts;
-}
-
-ROWAN_CALLED_FUNCTION RowPieces deal_pieces(ProcessGroup const& group, RowPieces&& own,
-                                            std::span<std::size_t const> send) {
-    auto const receive = exchange_counts(group, send);
-    return begin_deal(group, std::move(own), send, receive).wait();
-}
-
-// Each rank shows rows at equal distances in its list; every one stands for the same number of its rows.
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> row_splits(ProcessGroup const& group, std::int64_t height,
-                                                           std::size_t ranges, std::span<std::int64_t const> rows,
-                                                           std::span<std::size_t const> counts) {
-    struct Sample {
-        std::int64_t row;
-        std::size_t weight;
-    };
-    std::size_t const ranks = counts.size(), each = std::clamp<std::size_t>(512 / ranks, 4, 64);
-    std::vector<std::int64_t> mine(each), all(each * ranks);
-    for (std::size_t i = 0; i < each && !rows.empty(); ++i) {
-        mine[i] = rows[even_cut(rows.size(), i, each)];
-    }
-    group.allgather(bytes_of(std::as_const(mine)), bytes_of(all));
-    std::vector<Sample> samples;
-    for (std::size_t r = 0; r < ranks; ++r) {
-        for (std::size_t i = 0; i < each && counts[r] != 0; ++i) samples.push_back({all[r * each + i], counts[r]});
-    }
-    std::ranges::sort(samples, {}, &Sample::row);
-    std::size_t const weight = total(counts) * each;
-    std::vector<std::int64_t> splits{0};
-    std::size_t before = 0;
-    for (auto const& s : samples) {
-        while (splits.size() < ranges && before >= even_cut(weight, splits.size(), ranges)) splits.push_back(s.row);
-        before += s.weight;
-    }
-    splits.resize(ranges, height);
-    splits.push_back(height);
-    return splits;
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> counts_in(std::span<std::int64_t const> splits,
-                                                         std::span<std::int64_t const> rows) {
-    std::vector<std::size_t> counts;
-    auto at = rows.begin();
-    for (std::size_t r = 1; r < splits.size(); ++r) {
-        auto const end = r + 1 == splits.size() ? rows.end() : std::lower_bound(at, rows.end(), splits[r]);
-        counts.push_back(static_cast<std::size_t>(end - at));
-        at = end;
-    }
-    return counts;
-}
-
-/// Contributions in blocks of 64, these in blocks of 64, and so on, from sums that were formed elsewhere. One of c
-/// contributions is a sum as merge forms it, c = k 64^l, k < 64: it begins a block of that level, or is a unit of it.
-class BlockPieces {
-public:
-    BlockPieces(ElementSums const& type, std::size_t n)
-        : type_(type), n_(n), bytes_(n * type.sum_bytes), sums_(levels * bytes_) {}
-
-    void begin() { counts_.fill(0); }
-    void add(std::int64_t count, std::byte const* sum) {
-        std::size_t level = 0;
-        for (std::int64_t c = count; c % block == 0; c /= block) ++level;
-        add(level, count, sum);
-    }
-    void end(std::byte* out) {
-        std::size_t low = 0;
-        while (counts_[low] == 0) ++low;
-        for (std::size_t l = low + 1; l < levels; ++l) {
-            if (counts_[l] == 0) continue;
-            type_.add(n_, sum(low), sum(l));
-            low = l;
-        }
-        if (bytes_ != 0) std::memcpy(out, sum(low), bytes_);
-    }
-
-    /// Calls f(first, count) for the pieces of contributions [at, at + n) of a row.
-    template <class F>
-    static void cut(std::int64_t at, std::int64_t n, F const& f) {
-        for (std::int64_t i = 0; i < n;) {
-            std::int64_t const here = at + i, left = n - i;
-            std::int64_t unit = 1;
-            while (unit <= left / block && here % (unit * block) == 0) unit *= block;
-            bool const begins = unit > std::numeric_limits<std::int64_t>::max() / block || here % (unit * block) == 0;
-            std::int64_t const count = begins ? std::min(left / unit, block) * unit : unit;
-            f(i, count);
-            i += count;
-        }
-    }
-
-private:
-    static constexpr std::int64_t block = block_size;
-    static constexpr std::size_t levels = 11;
-
-    void add(std::size_t level, std::int64_t count, std::byte const* from) {
-        if (counts_[level] != 0) {
-            type_.add(n_, from, sum(level));
-        } else if (bytes_ != 0) {
-            std::memcpy(sum(level), from, bytes_);
-        }
-        counts_[level] += count;
-        if (counts_[level] == std::int64_t{1} << (6 * (level + 1))) {
-            std::int64_t const full = std::exchange(counts_[level], 0);
-            add(level + 1, full, sum(level));
-        }
-    }
-    std::byte* sum(std::size_t level) { return sums_.data() + level * bytes_; }
-
-    ElementSums type_;
-    std::size_t n_, bytes_;
-    Storage<std::byte> sums_;
-    std::array<std::int64_t, levels> counts_{};
-};
-
-ROWAN_CALLED_FUNCTION RowCounts::RowCounts(RowPlan<> const& plan) : rows(plan.rows().begin(), plan.rows().end()) {
-    for (std::size_t k = 0; k < rows.size(); ++k) counts.push_back(plan.offsets()[k + 1] - plan.offsets()[k]);
-}
-
-ROWAN_CALLED_FUNCTION std::vector<std::int64_t> first_contributions(Cpu exec, ProcessGroup const& group,
-                                                                    std::int64_t height, RowCounts const& mine,
-                                                                    std::span<std::size_t const> send,
-                                                                    FirstContributions const& first) {
-    struct RowCount {
-        std::int64_t row, count;
-    };
-    auto const receive = exchange_counts(group, send);
-    std::vector<RowCount> out(mine.rows.size()), in(total(receive));
-    for (std::size_t k = 0; k < out.size(); ++k) out[k] = {mine.rows[k], mine.counts[k]};
-    group.alltoallv(sizeof(RowCount), bytes_of(std::as_const(out)), send, bytes_of(in), receive)->wait();
-    std::vector<std::int64_t> rows(in.size()), answers(in.size()), at(out.size());
-    std::ranges::transform(in, rows.begin(), &RowCount::row);
-    RowPlan<> const plan(exec, rows, height);
-    auto const each = [&](auto const& f) {  // f(k, i): in[i] is of row plan.rows()[k]
-        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
-            for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i)
-                f(k, static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]));
-        }
-    };
-    RowCounts sums(plan);
-    std::ranges::fill(sums.counts, 0);
-    each([&](std::size_t k, std::size_t i) { sums.counts[k] += in[i].count; });
-    auto next = first(sums);
-    each([&](std::size_t k, std::size_t i) {
-        answers[i] = next[k];
-        next[k] += in[i].count;
-    });
-    group.alltoallv(sizeof(std::int64_t), bytes_of(std::as_const(answers)), receive, bytes_of(at), send)->wait();
-    return at;
-}
-
-ROWAN_CALLED_FUNCTION RowPieces contribution_pieces(RowPlan<> const& plan, std::span<std::int64_t const> first,
-                                                    RowPieces const& like, CutSums const& sums) {
-    std::vector<Cut> cuts;
-    for (std::size_t k = 0; k < first.size(); ++k) {
-        BlockPieces::cut(first[k], plan.offsets()[k + 1] - plan.offsets()[k],
-                         [&](std::int64_t begin, std::int64_t count) {
-                             cuts.push_back({k, begin, count});
-                         });
-    }
-    auto out = like.like();
-    out.resize(cuts.size());
-    for (std::size_t i = 0; i < cuts.size(); ++i) {
-        out.rows[i] = plan.rows()[cuts[i].row];
-        out.keys[i] = cuts[i].count;
-    }
-    sums(plan, cuts, out.bytes.data());
-    return out;
-}
-
-ROWAN_FUNCTION RowPieces sum_contributions(Cpu exec, ElementSums const& type, RowPieces const& in,
-                                           std::span<std::int64_t const> first) {
-    auto out = in.like();
-    RowPlan<> const plan(exec, in.rows, in.height);
-    std::size_t const rows = plan.rows().size(), width = in.row_bytes / type.sum_bytes;
-    auto const piece = [&](std::int64_t i) {
-        return static_cast<std::size_t>(plan.positions()[static_cast<std::size_t>(i)]);
-    };
-    // Calls f(count) for the sums of row k.
-    auto const each_sum = [&](std::size_t k, auto const& f) {
-        std::int64_t n = 0;
-        for (auto i = plan.offsets()[k]; i < plan.offsets()[k + 1]; ++i) n += in.keys[piece(i)];
-        if (first.empty()) return f(n);
-        BlockPieces::cut(first[k], n, [&](std::int64_t, std::int64_t count) { f(count); });
-    };
-    std::vector<std::size_t> begins{0};  // of the result's pieces of each row
-    for (std::size_t k = 0; k < rows; ++k) {
-        begins.push_back(begins[k]);
-        each_sum(k, [&](std::int64_t) { ++begins[k + 1]; });
-    }
-    out.resize(begins[rows]);
-    parallel_work(exec, in.rows.size() * width, rows, rows_per_range(in.row_bytes),
-                  [&](std::size_t begin, std::size_t end) {
-                      BlockPieces sum(type, width);
-                      for (std::size_t k = begin; k < end; ++k) {
-                          std::size_t to = begins[k];
-                          auto i = plan.offsets()[k];
-                          each_sum(k, [&](std::int64_t count) {
-                              sum.begin();
-                              for (std::int64_t done = 0; done < count; ++i) {
-                                  sum.add(in.keys[piece(i)], in.bytes.data() + piece(i) * in.row_bytes);
-                                  done += in.keys[piece(i)];
-                              }
-                              out.rows[to] = plan.rows()[k];
-                              out.keys[to] = count;
-                              sum.end(out.bytes.data() + to * in.row_bytes);
-                              ++to;
-                          });
-                      }
-                  });
-    return out;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/row_fetch_inl.hpp: the functions of row_fetch.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
 #include <numeric>
 #include <utility>
 
 namespace rowan::inline v0::detail {
+
+/// What the ranks of a node ask this rank for: rows of the ranks at its place in all nodes. It asks each other node once
+/// for a row.
+struct RowRelay {
+    Buffer<std::int64_t> asked;        // slots, the lists of the ranks of the node one after another
+    std::vector<RowsOfRank> lists;     // of them
+    std::vector<std::uint8_t> remote;  // of each: 1 if it is of another node, and else of this rank
+    MetRows met;                       // those of other nodes
+    std::vector<std::size_t> places;   // of each of these: in met.rows()
+    RowRequest nodes;                  // met.rows(), of the ranks at this place
+
+    // In each list, slots ascend by nodes.
+    ROWAN_IF_CALLED RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
+        : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
+        std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
+        for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
+        for (std::size_t q = 0, at = 0; q < route.places; at += mates.receive[q++])
+            lists.push_back({route.rank(route.node, q), std::span(asked).subspan(at, mates.receive[q])});
+        met = MetRows(lists, {}, remote);
+        auto const& rows = met.rows();
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+            for (std::size_t const piece : met.pieces_of(k)) places[piece] = k;
+        }
+        nodes.wanted.assign(rows.begin(), rows.end());
+        nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
+    }
+    RowRelay(RowRelay const&) = delete;  // `lists` refer to `asked`
+    RowRelay& operator=(RowRelay const&) = delete;
+    ~RowRelay() = default;
+};
+
+/// The rows of several tables that this rank asks each rank for, as one list on its way.
+class RowMessages {
+public:
+    /// The words for each rank: for each table of which it is asked for rows, their number and that of the table, and the
+    /// rows. Of a single table, unless `padded`, the rows alone.
+    ROWAN_IF_CALLED static std::vector<std::size_t> words(std::span<RowRequest* const> tables, bool padded = false) {
+        std::vector<std::size_t> words(tables[0]->send.size());
+        std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
+        for (auto const* t : tables) {
+            for (std::size_t r = 0; r < words.size(); ++r) words[r] += t->send[r] == 0 ? 0 : number + t->send[r];
+        }
+        return words;
+    }
+
+    /// What travels, come[r] words from rank r; of a message that is longer than its words, the rest is zeros.
+    ROWAN_IF_CALLED ListExchange begin(std::span<RowRequest* const> tables, std::vector<std::size_t> words,
+                                       std::vector<std::size_t> come, bool padded = false) {
+        numbered_ = tables.size() > 1 || padded;
+        words_ = std::move(words);
+        come_ = std::move(come);
+        out_.reserve(total(words_));
+        std::vector<std::size_t> sent(tables.size());
+        for (std::size_t r = 0, end = 0; r < words_.size(); ++r) {
+            for (std::size_t k = 0; k < tables.size(); ++k) {
+                std::size_t const n = tables[k]->send[r];
+                if (n == 0) continue;
+                if (numbered_) out_.push_back(static_cast<std::int64_t>(n * tables.size() + k));
+                auto const from = tables[k]->wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);
+                out_.insert(out_.end(), from, from + static_cast<std::ptrdiff_t>(n));
+                sent[k] += n;
+            }
+            out_.resize(end += words_[r]);
+        }
+        in_.resize(total(come_));
+        return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
+    }
+    /// Reads what has come: `asked` and `receive` of each table.
+    ROWAN_IF_CALLED void end(std::span<RowRequest* const> tables) {
+        for (auto* t : tables) t->receive.assign(come_.size(), 0);
+        auto const* from = in_.data();
+        for (std::size_t r = 0; r < come_.size(); ++r) {
+            auto const* const last = from + come_[r];
+            for (std::size_t n = 0; from != last; from += n) {
+                n = static_cast<std::size_t>(last - from);
+                std::size_t table = 0;
+                if (numbered_) {
+                    auto const number = static_cast<std::size_t>(*from++);
+                    if (number == 0) break;  // what is left of the room
+                    n = number / tables.size();
+                    table = number % tables.size();
+                }
+                tables[table]->receive[r] = n;
+                tables[table]->asked.insert(tables[table]->asked.end(), from, from + n);
+            }
+            from = last;
+        }
+        out_ = in_ = {};
+    }
+
+private:
+    bool numbered_ = true;
+    std::vector<std::int64_t> out_, in_;
+    std::vector<std::size_t> words_, come_;
+};
+
+/// Rows of several tables on their way to the ranks that have asked for them; all have the same route.
+class FetchTransfer {
+public:
+    /// Rows of so many bytes: answers[i] is that of fetch->asked()[i], and fetch->received() others come.
+    struct Rows {
+        RowFetch const* fetch;
+        std::size_t bytes;
+        std::span<std::byte const> answers;
+        std::span<std::byte> come;
+        Buffer<std::byte> of_nodes = {},
+                          of_node = {};  // by a route: what comes for the ranks of this node, and goes to them
+    };
+    /// What they refer to must stay until `wait`.
+    ROWAN_IF_CALLED void add(Rows rows) { tables_.push_back(std::move(rows)); }
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group) {
+        auto const* const route = tables_[0].fetch->route();
+        std::vector<ListExchange> lists;
+        for (auto& t : tables_) {
+            if (route == nullptr) {
+                lists.push_back(t.fetch->request().fetch(t.bytes, t.answers, t.come));
+                continue;
+            }
+            auto const& relay = *t.fetch->relay();
+            t.of_nodes = Buffer<std::byte>(relay.met.rows().size() * t.bytes);
+            lists.push_back(relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes),
+                                              bytes_of(t.of_nodes)));
+        }
+        lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
+    }
+    ROWAN_IF_CALLED void wait() {
+        lists_.wait();
+        auto const* const route = tables_[0].fetch->route();
+        if (route == nullptr) return;
+        std::vector<ListExchange> lists;
+        for (auto& t : tables_) {
+            auto const& relay = *t.fetch->relay();
+            t.of_node = Buffer<std::byte>(relay.asked.size() * t.bytes);
+            auto const* own = t.answers.data() + total(relay.nodes.receive) * t.bytes;
+            for (std::size_t i = 0; i < relay.asked.size() && t.bytes != 0; ++i) {
+                bool const remote = relay.remote[i] != 0;
+                std::memcpy(t.of_node.data() + i * t.bytes,
+                            remote ? t.of_nodes.data() + relay.places[i] * t.bytes : own, t.bytes);
+                own += remote ? 0 : t.bytes;
+            }
+            lists.push_back(t.fetch->request().fetch(t.bytes, bytes_of(std::as_const(t.of_node)), t.come));
+        }
+        exchange_lists(*route->groups->node, std::move(lists));
+    }
+
+private:
+    std::vector<Rows> tables_;
+    ListTransfer lists_;
+};
+
+/// Pieces for the rows of several lookups on their way to the ranks that have the rows. What a node has for a row of
+/// another travels as one sum.
+class GiveTransfer {
+public:
+    /// A piece, of so many bytes, for each row that `fetch` has received; came[i] is for row i of fetch->asked(). Unless
+    /// `all` have one, on all ranks, there is a nonzero number for those that do.
+    struct Pieces {
+        RowFetch const* fetch;
+        ElementSums type;
+        std::size_t bytes;
+        std::span<std::byte const> send;
+        std::span<std::byte> came;
+        bool all = true;
+        std::span<std::uint8_t const> send_which = {};
+        std::span<std::uint8_t> came_which = {};
+        // By a route: those of the ranks of this node, for rows of the ranks at this place.
+        Buffer<std::byte> of_node = {}, sums = {};
+        std::vector<std::uint8_t> of_node_which = {}, sums_which = {};
+    };
+    /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
+    ROWAN_IF_CALLED void add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
+    ROWAN_IF_CALLED void begin(ProcessGroup const& group, bool joins = true) {
+        auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
+        std::vector<ListExchange> lists;
+        for (auto& p : lookups_) {
+            auto came = p.came;
+            auto which = p.came_which;
+            if (route != nullptr) {
+                std::size_t const n = p.fetch->relay()->asked.size();
+                p.of_node = Buffer<std::byte>(n * p.bytes);
+                p.of_node_which.resize(p.all ? 0 : n);
+                came = bytes_of(p.of_node);
+                which = p.of_node_which;
+            }
+            auto const& request = p.fetch->request();
+            lists.push_back(request.give(p.bytes, p.send, came));
+            if (!p.all) lists.push_back(request.give(1, std::as_bytes(p.send_which), std::as_writable_bytes(which)));
+        }
+        lists_.begin(route == nullptr ? group : *route->groups->node, std::move(lists), joins);
+    }
+    bool test() { return lists_.test(); }
+    /// Rank r brings the node of parts that begins with keys[r].
+    ROWAN_IF_CALLED void wait(Cpu exec, std::span<std::int64_t const> keys) {
+        lists_.wait();
+        auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
+        if (route == nullptr) return;
+        std::vector<ListExchange> lists;
+        for (auto& p : lookups_) {
+            sum(exec, p, keys);
+            auto const& relay = *p.fetch->relay();
+            std::size_t at = total(relay.nodes.receive);
+            lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(p.sums)), p.came.first(at * p.bytes)));
+            if (!p.all)
+                lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(p.sums_which)),
+                                                 std::as_writable_bytes(p.came_which.first(at))));
+            for (std::size_t i = 0; i < relay.asked.size(); ++i) {  // those for rows of this rank
+                if (relay.remote[i] != 0) continue;
+                if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, p.of_node.data() + i * p.bytes, p.bytes);
+                if (!p.all) p.came_which[at] = p.of_node_which[i];
+                ++at;
+            }
+        }
+        exchange_lists(*route->groups->across, std::move(lists));
+    }
+
+private:
+    /// Sums the pieces for rows of other nodes.
+    ROWAN_IF_CALLED static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
+        auto const& relay = *pieces.fetch->relay();
+        std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
+        MetRows::Pieces const given{pieces.type, bytes, pieces.of_node.data(), {}, keys};
+        if (pieces.all) {
+            pieces.sums = Buffer<std::byte>(n * bytes);
+            return relay.met.sum(exec, given, pieces.sums.data());
+        }
+        pieces.sums = Buffer<std::byte>(n * bytes, std::byte{});
+        pieces.sums_which.resize(n);
+        auto which = pieces.of_node_which;
+        for (std::size_t i = 0; i < which.size(); ++i) which[i] = which[i] != 0 && relay.remote[i] != 0 ? 1 : 0;
+        MetRows const met(relay.lists, {}, which);
+        Buffer<std::byte> sums(met.rows().size() * bytes);
+        met.sum(exec, given, sums.data());
+        for (std::size_t k = 0; k < met.rows().size(); ++k) {
+            std::size_t const place = relay.places[met.pieces_of(k)[0]];
+            pieces.sums_which[place] = 1;
+            if (bytes != 0) std::memcpy(pieces.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
+        }
+    }
+
+    std::vector<Pieces> lookups_;
+    ListTransfer lists_;
+};
 
 ROWAN_CALLED_FUNCTION ListExchange RowRequest::fetch(std::size_t row_bytes, std::span<std::byte const> answers,
                                                      std::span<std::byte> rows) const {
@@ -24446,65 +23847,9 @@ ROWAN_CALLED_FUNCTION ListExchange RowRequest::give(std::size_t row_bytes, std::
     return {row_bytes, pieces.first(total(send) * row_bytes), send, in, receive};
 }
 
-ROWAN_CALLED_FUNCTION std::size_t RowFetch::received() const { return total(request_.send); }
-
-ROWAN_CALLED_FUNCTION std::vector<std::size_t> RowMessages::words(std::span<RowRequest* const> tables, bool padded) {
-    std::vector<std::size_t> words(tables[0]->send.size());
-    std::size_t const number = tables.size() > 1 || padded ? 1 : 0;
-    for (auto const* t : tables) {
-        for (std::size_t r = 0; r < words.size(); ++r) words[r] += t->send[r] == 0 ? 0 : number + t->send[r];
-    }
-    return words;
-}
-
-ROWAN_CALLED_FUNCTION ListExchange RowMessages::begin(std::span<RowRequest* const> tables,
-                                                      std::vector<std::size_t> words, std::vector<std::size_t> come,
-                                                      bool padded) {
-    numbered_ = tables.size() > 1 || padded;
-    words_ = std::move(words);
-    come_ = std::move(come);
-    out_.reserve(total(words_));
-    std::vector<std::size_t> sent(tables.size());
-    for (std::size_t r = 0, end = 0; r < words_.size(); ++r) {
-        for (std::size_t k = 0; k < tables.size(); ++k) {
-            std::size_t const n = tables[k]->send[r];
-            if (n == 0) continue;
-            if (numbered_) out_.push_back(static_cast<std::int64_t>(n * tables.size() + k));
-            auto const from = tables[k]->wanted.begin() + static_cast<std::ptrdiff_t>(sent[k]);
-            out_.insert(out_.end(), from, from + static_cast<std::ptrdiff_t>(n));
-            sent[k] += n;
-        }
-        out_.resize(end += words_[r]);
-    }
-    in_.resize(total(come_));
-    return {sizeof(std::int64_t), bytes_of(std::as_const(out_)), words_, bytes_of(in_), come_};
-}
-
-ROWAN_CALLED_FUNCTION void RowMessages::end(std::span<RowRequest* const> tables) {
-    for (auto* t : tables) t->receive.assign(come_.size(), 0);
-    auto const* from = in_.data();
-    for (std::size_t r = 0; r < come_.size(); ++r) {
-        auto const* const last = from + come_[r];
-        for (std::size_t n = 0; from != last; from += n) {
-            n = static_cast<std::size_t>(last - from);
-            std::size_t table = 0;
-            if (numbered_) {
-                auto const number = static_cast<std::size_t>(*from++);
-                if (number == 0) break;  // what is left of the room
-                n = number / tables.size();
-                table = number % tables.size();
-            }
-            tables[table]->receive[r] = n;
-            tables[table]->asked.insert(tables[table]->asked.end(), from, from + n);
-        }
-        from = last;
-    }
-    out_ = in_ = {};
-}
-
 ROWAN_CALLED_FUNCTION std::vector<RowRequest*> RowFetch::requests(std::span<RowFetch> tables) {
     std::vector<RowRequest*> all;
-    for (auto& t : tables) all.push_back(&t.next_request());
+    for (auto& t : tables) all.push_back(t.relay_ == nullptr ? &t.request_ : &t.relay_->nodes);
     return all;
 }
 
@@ -24587,22 +23932,6 @@ ROWAN_CALLED_FUNCTION void RowFetch::ask(ProcessGroup const& group, std::span<Ro
     for (auto& t : tables) t.has_been_asked();
 }
 
-// In each list, slots ascend by nodes.
-ROWAN_CALLED_FUNCTION RowRelay::RowRelay(NodeRoute const& route, RowRequest& mates, Slots const& slots, int rank)
-    : asked(std::move(mates.asked)), remote(asked.size()), places(asked.size()) {
-    std::int64_t const begin = slots.begin_of(rank), end = begin + slots.rows_of(rank);
-    for (std::size_t i = 0; i < asked.size(); ++i) remote[i] = asked[i] < begin || asked[i] >= end ? 1 : 0;
-    for (std::size_t q = 0, at = 0; q < route.places; at += mates.receive[q++])
-        lists.push_back({route.rank(route.node, q), std::span(asked).subspan(at, mates.receive[q])});
-    met = MetRows(lists, {}, remote);
-    auto const& rows = met.rows();
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        for (std::size_t const piece : met.pieces_of(k)) places[piece] = k;
-    }
-    nodes.wanted.assign(rows.begin(), rows.end());
-    nodes.send = counts_in(std::span(slots.splits()).subspan(route.place * route.nodes, route.nodes + 1), rows);
-}
-
 ROWAN_CALLED_FUNCTION void RowFetch::has_been_asked_by_nodes() {
     relay_->nodes.wanted = {};
     auto rows = std::move(relay_->nodes.asked);
@@ -24635,302 +23964,726 @@ ROWAN_CALLED_FUNCTION MetRows RowFetch::met(std::span<std::uint8_t const> own,
     return {lists, {static_cast<std::size_t>(rank_), own_}, asked, own};
 }
 
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/row_transfers.hpp: FetchTransfer and GiveTransfer, rows and pieces for them on their way.
-
-namespace rowan::inline v0::detail {
-
-/// Rows of several tables on their way to the ranks that have asked for them; all have the same route.
-class FetchTransfer {
-public:
-    /// Rows of so many bytes: answers[i] is that of fetch->asked()[i], and fetch->received() others come.
-    struct Rows {
-        RowFetch const* fetch;
-        std::size_t bytes;
-        std::span<std::byte const> answers;
-        std::span<std::byte> come;
-        Buffer<std::byte> of_nodes = {},
-                          of_node = {};  // by a route: what comes for the ranks of this node, and goes to them
-    };
-    /// What they refer to must stay until `wait`.
-    ROWAN_IF_CALLED void add(Rows rows);
-    ROWAN_IF_CALLED void begin(ProcessGroup const& group);
-    ROWAN_IF_CALLED void wait();
-
-private:
-    std::vector<Rows> tables_;
-    ListTransfer lists_;
-};
-
-/// Pieces for the rows of several lookups on their way to the ranks that have the rows. What a node has for a row of
-/// another travels as one sum.
-class GiveTransfer {
-public:
-    /// A piece, of so many bytes, for each row that `fetch` has received; came[i] is for row i of fetch->asked(). Unless
-    /// `all` have one, on all ranks, there is a nonzero number for those that do.
-    struct Pieces {
-        RowFetch const* fetch;
-        ElementSums type;
-        std::size_t bytes;
-        std::span<std::byte const> send;
-        std::span<std::byte> came;
-        bool all = true;
-        std::span<std::uint8_t const> send_which = {};
-        std::span<std::uint8_t> came_which = {};
-        // By a route: those of the ranks of this node, for rows of the ranks at this place.
-        Buffer<std::byte> of_node = {}, sums = {};
-        std::vector<std::uint8_t> of_node_which = {}, sums_which = {};
-    };
-    /// What they refer to must stay until `wait`. `joins` as for ListTransfer.
-    ROWAN_IF_CALLED void add(Pieces pieces);
-    ROWAN_IF_CALLED void begin(ProcessGroup const& group, bool joins = true);
-    bool test() { return lists_.test(); }
-    /// Rank r brings the node of parts that begins with keys[r].
-    ROWAN_IF_CALLED void wait(Cpu exec, std::span<std::int64_t const> keys);
-
-private:
-    ROWAN_IF_CALLED static void sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys);
-
-    std::vector<Pieces> lookups_;
-    ListTransfer lists_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_transfers_inl.hpp: the functions of row_transfers.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <cstring>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION void FetchTransfer::add(Rows rows) { tables_.push_back(std::move(rows)); }
-
-ROWAN_CALLED_FUNCTION void FetchTransfer::begin(ProcessGroup const& group) {
-    auto const* const route = tables_[0].fetch->route();
-    std::vector<ListExchange> lists;
-    for (auto& t : tables_) {
-        if (route == nullptr) {
-            lists.push_back(t.fetch->request().fetch(t.bytes, t.answers, t.come));
-            continue;
-        }
-        auto const& relay = *t.fetch->relay();
-        t.of_nodes = Buffer<std::byte>(relay.met.rows().size() * t.bytes);
-        lists.push_back(
-            relay.nodes.fetch(t.bytes, t.answers.first(total(relay.nodes.receive) * t.bytes), bytes_of(t.of_nodes)));
-    }
-    lists_.begin(route == nullptr ? group : *route->groups->across, std::move(lists));
+ROWAN_CALLED_FUNCTION void RowFetch::send_rows(ProcessGroup const& group, std::size_t row_bytes,
+                                               std::span<std::byte const> answers, std::span<std::byte> come) const {
+    FetchTransfer transfer;
+    transfer.add({this, row_bytes, answers, come});
+    transfer.begin(group);
+    transfer.wait();
 }
 
-ROWAN_CALLED_FUNCTION void FetchTransfer::wait() {
-    lists_.wait();
-    auto const* const route = tables_[0].fetch->route();
-    if (route == nullptr) return;
-    std::vector<ListExchange> lists;
-    for (auto& t : tables_) {
-        auto const& relay = *t.fetch->relay();
-        t.of_node = Buffer<std::byte>(relay.asked.size() * t.bytes);
-        auto const* own = t.answers.data() + total(relay.nodes.receive) * t.bytes;
-        for (std::size_t i = 0; i < relay.asked.size() && t.bytes != 0; ++i) {
-            bool const remote = relay.remote[i] != 0;
-            std::memcpy(t.of_node.data() + i * t.bytes, remote ? t.of_nodes.data() + relay.places[i] * t.bytes : own,
-                        t.bytes);
-            own += remote ? 0 : t.bytes;
-        }
-        lists.push_back(t.fetch->request().fetch(t.bytes, bytes_of(std::as_const(t.of_node)), t.come));
-    }
-    exchange_lists(*route->groups->node, std::move(lists));
-}
-
-ROWAN_CALLED_FUNCTION void GiveTransfer::add(Pieces pieces) { lookups_.push_back(std::move(pieces)); }
-
-ROWAN_CALLED_FUNCTION void GiveTransfer::begin(ProcessGroup const& group, bool joins) {
-    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
-    std::vector<ListExchange> lists;
-    for (auto& p : lookups_) {
-        auto came = p.came;
-        auto which = p.came_which;
-        if (route != nullptr) {
-            std::size_t const n = p.fetch->relay()->asked.size();
-            p.of_node = Buffer<std::byte>(n * p.bytes);
-            p.of_node_which.resize(p.all ? 0 : n);
-            came = bytes_of(p.of_node);
-            which = p.of_node_which;
-        }
-        auto const& request = p.fetch->request();
-        lists.push_back(request.give(p.bytes, p.send, came));
-        if (!p.all) lists.push_back(request.give(1, std::as_bytes(p.send_which), std::as_writable_bytes(which)));
-    }
-    lists_.begin(route == nullptr ? group : *route->groups->node, std::move(lists), joins);
-}
-
-/// Sums the pieces for rows of other nodes.
-ROWAN_CALLED_FUNCTION void GiveTransfer::sum(Cpu exec, Pieces& pieces, std::span<std::int64_t const> keys) {
-    auto const& relay = *pieces.fetch->relay();
-    std::size_t const n = relay.met.rows().size(), bytes = pieces.bytes;
-    MetRows::Pieces const given{pieces.type, bytes, pieces.of_node.data(), {}, keys};
-    if (pieces.all) {
-        pieces.sums = Buffer<std::byte>(n * bytes);
-        return relay.met.sum(exec, given, pieces.sums.data());
-    }
-    pieces.sums = Buffer<std::byte>(n * bytes, std::byte{});
-    pieces.sums_which.resize(n);
-    auto which = pieces.of_node_which;
-    for (std::size_t i = 0; i < which.size(); ++i) which[i] = which[i] != 0 && relay.remote[i] != 0 ? 1 : 0;
-    MetRows const met(relay.lists, {}, which);
-    Buffer<std::byte> sums(met.rows().size() * bytes);
-    met.sum(exec, given, sums.data());
-    for (std::size_t k = 0; k < met.rows().size(); ++k) {
-        std::size_t const place = relay.places[met.pieces_of(k)[0]];
-        pieces.sums_which[place] = 1;
-        if (bytes != 0) std::memcpy(pieces.sums.data() + place * bytes, sums.data() + k * bytes, bytes);
-    }
-}
-
-ROWAN_CALLED_FUNCTION void GiveTransfer::wait(Cpu exec, std::span<std::int64_t const> keys) {
-    lists_.wait();
-    auto const* const route = lookups_.empty() ? nullptr : lookups_[0].fetch->route();
-    if (route == nullptr) return;
-    std::vector<ListExchange> lists;
-    for (auto& p : lookups_) {
-        sum(exec, p, keys);
-        auto const& relay = *p.fetch->relay();
-        std::size_t at = total(relay.nodes.receive);
-        lists.push_back(relay.nodes.give(p.bytes, bytes_of(std::as_const(p.sums)), p.came.first(at * p.bytes)));
-        if (!p.all)
-            lists.push_back(relay.nodes.give(1, bytes_of(std::as_const(p.sums_which)),
-                                             std::as_writable_bytes(p.came_which.first(at))));
-        for (std::size_t i = 0; i < relay.asked.size(); ++i) {  // those for rows of this rank
-            if (relay.remote[i] != 0) continue;
-            if (p.bytes != 0) std::memcpy(p.came.data() + at * p.bytes, p.of_node.data() + i * p.bytes, p.bytes);
-            if (!p.all) p.came_which[at] = p.of_node_which[i];
-            ++at;
-        }
-    }
-    exchange_lists(*route->groups->across, std::move(lists));
+ROWAN_CALLED_FUNCTION void RowFetch::give_rows(Cpu exec, ProcessGroup const& group, ElementSums const& type,
+                                               std::size_t row_bytes, std::span<std::byte const> pieces,
+                                               std::span<std::byte> came) const {
+    GiveTransfer transfer;
+    transfer.add({this, type, row_bytes, pieces, came});
+    transfer.begin(group);
+    transfer.wait(exec, rank_keys());
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
 
-// rowan/distributed/detail/returned_gradients.hpp: ReturnedGradients, gradients of rows on their way to those that have
-// the rows.
+// rowan/distributed/row_reduce_options.hpp: RowReduceOptions, how ranks sum rows.
+
+namespace rowan::inline v0 {
+
+/// What is summed in which order. The bits of neither depend on the number of ranks.
+enum class SumOrder {
+    parts,          ///< each part merged, and the parts of each row in a binary tree: as sum_of_parts
+    contributions,  ///< as if all rows stood in one SelectedRows, rank by rank and part by part: as merge
+};
+
+/// How rows travel between ranks. The bits do not depend on it.
+enum class Route {
+    automatic,  ///< the fastest by a model of messages and bytes, from numbers that all ranks know
+    gather,     ///< every rank gets all ranks' sums, and adds them up
+    owner,      ///< ranges of rows are summed by one rank each, which sends the sums to all
+    node,       ///< as owner, but first within each node, then between ranks of the same place: see Nodes
+};
+
+/// The options of row_allreduce: the same on all ranks.
+struct RowReduceOptions {
+    SumOrder order = SumOrder::parts;  ///< of the sums, which decides their bits
+    Route route = Route::automatic;    ///< of the rows, which decides the time
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Contributions [first, first + count) of row plan.rows()[row], in the plan's order.
+struct Cut {
+    std::size_t row;
+    std::int64_t first, count;
+};
+
+/// What a rank brings to a reduction, of any element type.
+class RowSummands {
+public:
+    RowSummands(ElementSums const& sums, std::int64_t number) : type(sums), table(number) {}
+    RowSummands(RowSummands const&) = delete;
+    RowSummands& operator=(RowSummands const&) = delete;
+    virtual ~RowSummands() = default;
+
+    /// Checks the arguments. Called first.
+    virtual void describe(Notice& notice) = 0;
+    /// Each part merged and widened, numbered from 0 on.
+    virtual std::vector<RowPieces> parts(Cpu exec) const = 0;
+    /// All contributions, of elements as they are.
+    virtual RowPieces joined() const = 0;
+    /// The sums of contributions of what `joined` has given.
+    virtual void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                          std::byte* out) const = 0;
+    /// All ranks' contributions, merged.
+    virtual RowPieces merged(Cpu exec, RowPieces&& all) const = 0;
+
+    ElementSums const type;
+    std::int64_t const table;  // its number, if it is sharded
+};
+
+/// Where the result of a reduction goes. What makes it may throw.
+class RowTarget {
+public:
+    RowTarget() = default;
+    RowTarget(RowTarget const&) = delete;
+    RowTarget& operator=(RowTarget const&) = delete;
+    virtual ~RowTarget() = default;
+
+    /// Makes it of sums whose rows ascend.
+    virtual void take(RowPieces&& sums) = 0;
+    /// Makes one of n rows, which are written to this memory.
+    struct Memory {
+        std::span<std::int64_t> rows;
+        std::span<std::byte> elements;
+    };
+    virtual Memory make(RowPieces const& like, std::size_t n) = 0;
+};
+
+/// A SelectedRows as a target.
+template <class T>
+class RowResult final : public RowTarget {
+public:
+    RowResult() = default;
+    /// Of rows [first, first + height), which get numbers from 0 on, for sums that `take` is given.
+    RowResult(std::int64_t first, std::int64_t height) : first_(first), height_(height) {}
+
+    void take(RowPieces&& sums) override {
+        for (auto& row : sums.rows) row -= first_;
+        if (height_) sums.height = *height_;
+        rows_ = rows_of_pieces<T>(std::move(sums));
+    }
+    Memory make(RowPieces const& like, std::size_t n) override {
+        auto shape = like.shape;
+        shape[0] = n;
+        auto rows = Tensor<std::int64_t>::from_shape({n});
+        auto value = Tensor<T>::from_shape(shape);
+        Memory const to{{rows.data(), rows.size()}, std::as_writable_bytes(std::span(value.data(), value.size()))};
+        rows_ = SelectedRowsAccess::adopt(like.height, std::move(rows), std::move(value), true);
+        return to;
+    }
+    SelectedRows<T> result() { return std::move(rows_); }
+
+private:
+    std::int64_t first_ = 0;
+    std::optional<std::int64_t> height_;
+    SelectedRows<T> rows_;
+};
+
+/// A row_allreduce that has begun: see row_reduction.hpp.
+class RowReduction;
+
+ROWAN_IF_CALLED std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                                                  std::unique_ptr<RowSummands> source,
+                                                                  RowReduceOptions options,
+                                                                  std::vector<std::int64_t> splits = {});
+/// As RowReduction::finish.
+ROWAN_IF_CALLED void finish_row_reduction(RowReduction& reduction, RowTarget& to);
+
+/// The memory of a tensor, as bytes.
+template <class T>
+Storage<std::byte> tensor_bytes(Tensor<T> tensor) {
+    std::size_t const bytes = tensor.size() * sizeof(T);
+    auto const owner = std::make_shared<Tensor<T>>(std::move(tensor));
+    return Storage<std::byte>::of_others(std::shared_ptr<std::byte>(owner, reinterpret_cast<std::byte*>(owner->data())),
+                                         bytes);
+}
+
+/// The parts of a rank. It shares the memory of their values; they remain valid while the reduction begins.
+template <class T>
+class RowParts final : public RowSummands {
+    using S = sum_t<T>;
+
+public:
+    /// own(notice) checks this rank's parts and gives them, one or more; notice.own[0] is the number that counts.
+    using Own = std::function<std::span<SelectedRows<T> const>(Notice&)>;
+    /// `number` is that of the table, if it is sharded.
+    explicit RowParts(Own own, std::int64_t number = 0)
+        : RowSummands(element_sums<T>(), number), own_(std::move(own)) {}
+
+    void describe(Notice& notice) override {
+        parts_ = own_(notice);
+        notice.same = {dtype<T>::wire, parts_[0].height(), 0};
+    }
+    std::vector<RowPieces> parts(Cpu exec) const override { return all_pieces<RowPieces>(exec, parts_); }
+
+    RowPieces joined() const override {
+        RowPieces out;
+        out.height = parts_[0].height();
+        out.shape = parts_[0].value().shape();
+        out.row_bytes = parts_[0].row_size() * sizeof(T);
+        for (auto const& p : parts_) out.rows.insert(out.rows.end(), p.rows().begin(), p.rows().end());
+        if (parts_.size() == 1) {
+            out.bytes = tensor_bytes(parts_[0].value().share());
+            out.lent = true;
+            return out;
+        }
+        out.resize(out.rows.size());
+        auto* to = out.bytes.data();
+        for (auto const& p : parts_) {
+            std::size_t const bytes = p.value().size() * sizeof(T);
+            if (bytes != 0) std::memcpy(to, p.value().data(), bytes);
+            to += bytes;
+        }
+        return out;
+    }
+
+    void cut_sums(Cpu exec, RowPieces const& joined, RowPlan<> const& plan, std::span<Cut const> cuts,
+                  std::byte* out) const override {
+        std::size_t const width = joined.row_bytes / sizeof(T), bytes = width * sizeof(S);
+        if (bytes == 0) return;
+        auto const* const value = reinterpret_cast<T const*>(joined.bytes.data());
+        parallel_work(
+            exec, plan.size() * width, cuts.size(), rows_per_range(bytes), [&](std::size_t begin, std::size_t end) {
+                BlockSum<T, S> sum(value, width, plan.size());
+                for (std::size_t i = begin; i < end; ++i) {
+                    auto const first = plan.offsets()[cuts[i].row] + cuts[i].first;
+                    S const* const s = sum(plan.positions().data() + first, static_cast<std::size_t>(cuts[i].count), 0);
+                    std::memcpy(out + i * bytes, s, bytes);
+                }
+            });
+    }
+
+    RowPieces merged(Cpu exec, RowPieces&& all) const override {
+        all.shape[0] = all.rows.size();
+        auto const value = all.bytes.empty() ? Tensor<T>::from_shape(all.shape)
+                                             : Tensor<T>::borrow(reinterpret_cast<T*>(all.bytes.data()), all.shape);
+        auto sum = merge(exec, RowPlan<>(exec, all.rows, all.height), value);
+        auto out = all.like();
+        out.rows.assign(sum.rows().begin(), sum.rows().end());
+        out.bytes = tensor_bytes(std::move(sum.value()));
+        return out;
+    }
+
+private:
+    Own own_;
+    std::span<SelectedRows<T> const> parts_;
+};
+
+template <class T>
+struct PendingRows final : PendingWork<SelectedRows<T>> {
+    SelectedRows<T> finish() override {
+        finish_row_reduction(*reduction, result);
+        return result.result();
+    }
+    RowResult<T> result;
+    std::shared_ptr<RowReduction> reduction;
+};
+
+}  // namespace detail
+
+/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
+/// shapes     those of row_allreduce
+/// requires   the parts' values do not change until then
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                                             RowReduceOptions options = {}) {
+    using namespace detail;
+    std::unique_ptr<PendingRows<T>> pending;
+    std::unique_ptr<GroupOf<C>> group;
+    std::unique_ptr<RowParts<T>> source;
+    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
+        pending = std::make_unique<PendingRows<T>>();
+        group = std::make_unique<GroupOf<C>>(comm);
+        source = std::make_unique<RowParts<T>>([parts](Notice& n) {
+            check_parts(parts);
+            n.own[0] = static_cast<std::int64_t>(parts.size());
+            return parts;
+        });
+    });
+    pending->reduction = begin_row_reduction(std::move(group), exec, std::move(source), options);
+    return Pending<SelectedRows<T>>(std::move(pending));
+}
+
+/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
+/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks
+/// nor on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed
+/// once.
+/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
+/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
+///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
+///          two exchanges, it ends all ranks
+/// cost     a merge of each part, a sort of what comes, and one sum of it; what a rank sends is in the table
+///
+/// Bytes that a rank sends, with P ranks, or N nodes of q ranks; u, w and U distinct rows of a rank, of a node and of
+/// all; R bytes a row:
+///
+/// | route | order of the sums | bytes |
+/// |---|---|---|
+/// | gather | parts | (P - 1) · u · (R + 8) |
+/// | gather | contributions | (P - 1) · n · (R + 8), of all n rows of the rank |
+/// | owner | parts, one on each rank | (P - 1) / P · (u + U) · (R + 8) |
+/// | owner | parts, several on a rank | (P - 1) / P · (u · (R + 16) + U · (R + 8)) |
+/// | owner | contributions | (P - 1) / P · (v · (R + 16) + 24 · u + U · (R + 8)) |
+/// | node | parts, in the node | (q - 1) / q · (u + U) · (R + 8) |
+/// | node | parts, to other nodes | (N - 1) / N · (w · (R + 16) + U · (R + 8)) / q |
+///
+/// v is between u and n: of a row that lower ranks have, contributions travel one by one until a block of 64 begins,
+/// then as sums of blocks.
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
+                              RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, parts, options).get();
+}
+
+/// Begins row_allreduce of one part on each rank.
+/// shapes     those of row_allreduce
+/// requires   the part's values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(&part, 1), options);
+}
+
+/// Begins row_allreduce of a vector of parts.
+/// shapes     those of row_allreduce
+/// requires   the parts' values do not change until get()
+/// errors     those of row_allreduce
+/// cost       that of row_allreduce, of which get() has what comes after the exchange
+template <class T, communicator C>
+Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                                             RowReduceOptions options = {}) {
+    return begin_row_allreduce(exec, comm, std::span(parts), options);
+}
+template <class T, communicator C>
+SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
+                              RowReduceOptions options = {}) {
+    return row_allreduce(exec, comm, std::span(parts), options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/distributed/detail/route_model.hpp: fastest_route, what Route::automatic chooses.
+
+namespace rowan::inline v0::detail {
+
+/// What all ranks know of a sum of rows before rows travel. Bytes are those of all ranks together.
+struct RouteCounts {
+    std::size_t ranks;
+    std::size_t nodes, places;  // 1 node, or several, each with so many ranks or more
+    std::size_t gathered;       // bytes of what is to be summed, if every rank gets it
+    std::size_t dealt;          // the same, if owners get it
+    std::size_t added;          // bytes that are added up, if owners sum
+    std::size_t result;         // bytes of the sum
+};
+
+/// The route that takes the least time by the model of tests/bench/README.md. Its unit is the time in which a byte
+/// travels. That of a message is between those measured within a machine, 4 KiB, and assumed of a network, 240 KiB. A
+/// byte that is summed takes as long as one that travels; of the sum that owners send, half as long to put in place;
+/// and one that stays on its node a quarter.
+inline Route fastest_route(RouteCounts const& c) {
+    static constexpr double message = 32768, in_place = 0.5, near = 0.25;
+    struct Step {  // an exchange among n ranks: the others, as a number and as a share
+        double others, share, small;
+        explicit Step(std::size_t n)
+            : others(static_cast<double>(n - 1)), share(others / static_cast<double>(n)),
+              small(static_cast<double>(std::bit_width(n - 1))) {}
+        double owner_messages() const { return 4 * (others + small) * message; }
+    };
+    Step const all(c.ranks), node(c.places), across(c.nodes);
+    auto const of_rank = [&](std::size_t bytes) { return static_cast<double>(bytes) / static_cast<double>(c.ranks); };
+    double const gathered = static_cast<double>(c.gathered), result = static_cast<double>(c.result),
+                 dealt = of_rank(c.dealt), added = of_rank(c.added),
+                 shared = std::min(0.75 * dealt, result / static_cast<double>(c.places));  // a rank's rows of its node
+    double const gather = (2 * all.others + all.small) * message + (all.share + 1) * gathered;
+    double const owner = all.owner_messages() + all.share * (dealt + result) + added + in_place * result;
+    double const by_node = node.owner_messages() + across.owner_messages() + near * node.share * (dealt + result) +
+                           across.share * (shared + result / static_cast<double>(c.places)) + added + shared +
+                           in_place * result;
+    if (c.nodes > 1 && c.places > 1 && by_node < std::min(gather, owner)) return Route::node;
+    return owner < gather ? Route::owner : Route::gather;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/distributed/detail/row_reduction.hpp: RowReduction, row_allreduce of any element type.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <utility>
-#include <vector>
+#include <array>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
-/// Gradients of rows that tables of which each rank has some were asked for.
-class ReturnedGradients {
-    using Gradient = FetchedTables::Gradient;
+/// The options and the shape of a row.
+ROWAN_IF_CALLED inline NamedValues values_of(RowReduceOptions options, RowPieces::Shape const& shape,
+                                             std::int64_t table) {
+    static constexpr std::array<std::string_view, 2> orders{"parts", "contributions"};
+    static constexpr std::array<std::string_view, 4> routes{"automatic", "gather", "owner", "node"};
+    NamedValues all;
+    all.add("the row shape", shape_text(std::span(shape).subspan(1)));
+    all.add("options.order", orders[static_cast<std::size_t>(options.order)]);
+    all.add("options.route", routes[static_cast<std::size_t>(options.route)]);
+    all.add("the number of the sharded table", table);
+    return all;
+}
 
+/// A word of every rank.
+ROWAN_IF_CALLED inline std::vector<std::size_t> own_counts(std::vector<Notice> const& notices, std::size_t word) {
+    std::vector<std::size_t> counts;
+    for (auto const& n : notices) counts.push_back(static_cast<std::size_t>(n.own[word]));
+    return counts;
+}
+
+/// Sends what each rank has to all.
+ROWAN_IF_CALLED inline RowPieces send_to_all(ProcessGroup const& group, RowPieces&& own) {
+    auto const counts = all_counts(group, own.rows.size());
+    std::vector<std::int64_t> const no_keys(counts.size());
+    return RowTransfer(group, std::move(own), counts, no_keys, true).wait();
+}
+
+/// A row_allreduce that has begun: it has agreed, and rows travel. With splits, rows [splits[r], splits[r + 1]) are
+/// summed by rank r, which keeps them.
+///
+/// By owners, rows go to the ranks that sum them, which send the sums to all. By nodes, this happens twice: the ranks
+/// of a node deal the rows to its first places, the same ranges on every node, and each place sums what it gets; the
+/// ranks of one place then do the same among themselves, and at last the node's ranks gather. Sums of a node are only
+/// those that the order of the sums has.
+class RowReduction {
 public:
-    /// Begins to send them: numbers[t] are the rows that fetches[t] has asked for. No rank has asked others for more than
-    /// `most_asked` rows.
-    ROWAN_IF_CALLED ReturnedGradients(ProcessGroup const& group, std::span<RowFetch const> fetches,
-                                      std::span<std::vector<std::int64_t> const> numbers, std::size_t most_asked,
-                                      std::vector<Gradient>&& gradients)
-        : fetches_(fetches), rank_(group.rank()), gradients_(std::move(gradients)) {
-        std::size_t width = 0;  // of the widest row, in bytes
-        for (auto const& g : gradients_) {
-            pieces_.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
-            width = std::max(width, g.node.row_bytes);
+    ROWAN_IF_CALLED RowReduction(std::unique_ptr<ProcessGroup const> group, Cpu exec,
+                                 std::unique_ptr<RowSummands> source, RowReduceOptions options,
+                                 std::vector<std::int64_t> splits)
+        : own_group_(std::move(group)), group_(own_group_.get()), exec_(exec), source_(std::move(source)),
+          type_(source_->type), options_(options), splits_(std::move(splits)) {}
+    /// Begins it: ranks agree, and rows travel. Called first, of this constructor's object.
+    ROWAN_IF_CALLED void start() {
+        if (by_parts()) {
+            agree_on_parts();
+        } else {
+            agree_on_contributions();
         }
-        for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& g = gradients_[i];
-            auto& p = pieces_[i];
-            transfer_.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
-                           bytes_of(p.came), g.all, p.send_which, p.came_which});
-        }
-        transfer_.begin(group, most_asked * width <= most_joined);
+        if (group_->size() > 1) after_agreement(*group_, [&] { begin(); });
     }
-
-    bool test() { return transfer_.test(); }
-
-    /// The sums of this rank's rows, not narrowed, as FetchedTables::end_sum.
-    ROWAN_IF_CALLED std::vector<RowPieces> sums(Cpu exec, std::span<Partition const> partitions,
-                                                std::span<std::int64_t const> keys) {
-        transfer_.wait(exec, keys);
-        std::vector<RowPieces> sums;
-        for (std::size_t i = 0; i < pieces_.size(); ++i) {
-            auto const& g = gradients_[i];
-            auto const& p = pieces_[i];
-            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
-            auto out = g.node.like();
-            out.resize(met.rows().size());
-            for (std::size_t k = 0; k < out.rows.size(); ++k)
-                out.rows[k] = partitions[g.table].global(rank_, met.rows()[k]);
-            met.sum(exec, {g.type, g.node.row_bytes, p.came.data(), [&p](std::size_t k) { return p.own[k]; }, keys},
-                    out.bytes.data());
-            sums.push_back(std::move(out));
+    /// For ranks that have agreed on a step of `total` parts: rank r of P has the sums of the nodes of the tree of
+    /// parts [r · total / P, (r + 1) · total / P). The group must outlive it.
+    ROWAN_IF_CALLED RowReduction(ProcessGroup const& group, Cpu exec, ElementSums const& type, RowPieces&& nodes,
+                                 std::int64_t total, std::vector<std::int64_t> splits = {})
+        : group_(&group), exec_(exec), type_(type), splits_(std::move(splits)), own_(std::move(nodes)) {
+        if (!splits_.empty()) options_.route = Route::owner;
+        after_agreement(*group_, [&] {
+            std::int64_t const ranks = group_->size();
+            for (std::int64_t r = 0; r <= ranks; ++r) firsts_.push_back(even_cut(total, r, ranks));
+            auto const several = [&](std::int64_t first, std::int64_t end) {
+                return whole_nodes(first, end, total).size() > 1;
+            };
+            one_key_each_ = std::ranges::adjacent_find(firsts_, several) == firsts_.end();
+            if (splits_.empty()) counts_ = all_counts(*group_, own_.rows.size());
+            if (ranks > 1) begin();
+        });
+    }
+    /// The result, narrowed, of ranks that have agreed; of what fails, all end. Called once.
+    ROWAN_IF_CALLED RowPieces finish() {
+        return after_agreement(*group_, [&] {
+            auto all = sums();
+            return keeps_sums() ? std::move(all) : send_to_all(dealers(), std::move(all));
+        });
+    }
+    /// The result, narrowed, on all ranks or on none: ranks agree once more, before the last exchange or after it, and
+    /// nothing fails later but memory of the last exchange before it begins, which ends all ranks. Called once.
+    /// errors   Error on all ranks if they finish different reductions; what fails on one rank, RemoteError on the
+    ///          others
+    ROWAN_IF_CALLED void finish(RowTarget& to) {
+        if (keeps_sums()) {
+            static_cast<void>(agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(sums()); }));
+            return;
         }
-        return sums;
+        if (nodes_ != nullptr) {  // exchanges of some ranks, which must be of one reduction
+            static_cast<void>(agree_on_end(*group_, number_, Told::differences, [](Notice&) {}));
+            auto all = finish();
+            static_cast<void>(
+                agree_on_end(*group_, number_, Told::differences, [&](Notice&) { to.take(std::move(all)); }));
+            return;
+        }
+        RowPieces own;
+        auto const notices = agree_on_end(*group_, number_, Told::all, [&](Notice& n) {
+            own = sums();
+            n.own[0] = static_cast<std::int64_t>(own.rows.size());
+        });
+        after_agreement(*group_, [&] {
+            auto const counts = own_counts(notices, 0);
+            auto const memory = to.make(own, total(counts));
+            auto const rows = group_->allgatherv(sizeof(std::int64_t), bytes_of(std::as_const(own.rows)),
+                                                 std::as_writable_bytes(memory.rows), counts);
+            if (own.row_bytes != 0)
+                group_->allgatherv(own.row_bytes, bytes_of(std::as_const(own.bytes)), memory.elements, counts)->wait();
+            rows->wait();
+        });
     }
 
 private:
-    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
-    /// addresses of this rank's; and which have a piece, if not all.
-    struct Pieces {
-        Buffer<std::byte> send, came;
-        std::vector<std::byte const*> own;
-        std::vector<std::uint8_t> send_which, own_which, came_which;
-    };
-    ROWAN_IF_CALLED static Pieces pieces_of(Gradient const& gradient, RowFetch const& f,
-                                            std::span<std::int64_t const> named) {
-        auto const& node = gradient.node;
-        std::size_t const bytes = node.row_bytes, others = f.others();
-        Pieces t;
-        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
-        t.came = Buffer<std::byte>(f.asked().size() * bytes);
-        t.own.resize(f.own().size());
-        if (!gradient.all) {
-            t.send_which.resize(others);
-            t.own_which.resize(f.own().size());
-            t.came_which.resize(f.asked().size());
-        }
-        std::vector<std::size_t> place(named.size());  // of each row that was asked for
-        for (std::size_t k = 0; k < place.size(); ++k)
-            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
-        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
-            if (named[i] != node.rows[piece]) continue;
-            auto const* const from = node.bytes.data() + piece++ * bytes;
-            bool const here = place[i] >= others;
-            std::size_t const at = here ? place[i] - others : place[i];
-            if (here) {
-                t.own[at] = from;
-            } else if (bytes != 0) {
-                std::memcpy(t.send.data() + at * bytes, from, bytes);
+    ROWAN_IF_CALLED void agree_on_parts() {
+        std::vector<RowPieces> parts;
+        NamedValues same;
+        auto const tell = [&](Notice& n) {
+            same = values_of(options_, own_.shape, source_->table);
+            n.own[1] = static_cast<std::int64_t>(own_.rows.size());
+            n.own[2] = same.hash();
+        };
+        auto notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+            describe(n);
+            firsts_.reserve(static_cast<std::size_t>(group_->size()) + 1);
+            parts = source_->parts(exec_);
+            if (parts.size() == 1) {
+                own_ = std::move(parts[0]);
+            } else {
+                own_ = parts[0].like();  // until it is known which nodes this rank has
             }
-            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+            tell(n);
+        });
+        check_same_values(*group_, notices, 2, same);
+        number_ = notices[0].number;
+        std::int64_t all = 0;
+        for (auto const& n : notices) {
+            firsts_.push_back(all);
+            all += n.own[0];
         }
-        return t;
+        firsts_.push_back(all);
+        std::int64_t const first = firsts_[static_cast<std::size_t>(group_->rank())];
+        one_key_each_ = std::ranges::all_of(notices, [](Notice const& n) { return n.own[0] == 1; });
+        if (one_key_each_) {
+            std::ranges::fill(own_.keys, first);
+        } else {
+            notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+                if (parts.size() <= 1) {
+                    std::ranges::fill(own_.keys, first);
+                } else {
+                    for (auto& p : parts) {
+                        for (auto& key : p.keys) key += first;
+                    }
+                    own_ = node_pieces(exec_, type_, std::move(parts), first, all);
+                }
+                tell(n);
+            });
+        }
+        counts_ = after_agreement(*group_, [&] { return own_counts(notices, 1); });
     }
+    ROWAN_IF_CALLED void agree_on_contributions() {
+        NamedValues same;
+        auto const notices = agree(*group_, operation(), Told::all, [&](Notice& n) {
+            describe(n);
+            own_ = source_->joined();
+            same = values_of(options_, own_.shape, source_->table);
+            plan_ = RowPlan<>(exec_, own_.rows, own_.height);
+            n.own = {static_cast<std::int64_t>(own_.rows.size()), static_cast<std::int64_t>(plan_.rows().size()),
+                     same.hash()};
+        });
+        check_same_values(*group_, notices, 2, same);
+        number_ = notices[0].number;
+        after_agreement(*group_, [&] {
+            contributions_ = own_counts(notices, 0);
+            counts_ = own_counts(notices, 1);
+        });
+    }
+    // Of the rows that ranks have, three quarters are different, as in batches that share their frequent rows.
+    ROWAN_IF_CALLED void choose(std::size_t gathered, std::size_t dealt, std::size_t added) {
+        if (!splits_.empty()) return;
+        route_ = options_.route;
+        if (route_ == Route::automatic || route_ == Route::node) nodes_ = group_->nodes();
+        if (route_ == Route::automatic) {
+            std::size_t const row =
+                own_.row_bytes / (by_parts() ? type_.sum_bytes : type_.bytes) * type_.bytes + sizeof(std::int64_t);
+            std::size_t const rows = std::min(total(counts_) / 4 * 3, static_cast<std::size_t>(own_.height));
+            route_ = fastest_route({counts_.size(), nodes_ == nullptr ? 1 : nodes_->count(),
+                                    nodes_ == nullptr ? counts_.size() : nodes_->places(), gathered, dealt, added,
+                                    rows * row});
+        }
+        if (route_ != Route::node) nodes_ = nullptr;
+    }
+    ROWAN_IF_CALLED void begin() {
+        if (!by_parts()) return begin_contributions();
+        std::size_t const bytes = total(counts_) * (own_.row_bytes + (one_key_each_ ? 1 : 2) * sizeof(std::int64_t));
+        choose(bytes, bytes, bytes);
+        if (route_ == Route::gather) {
+            transfer_ = RowTransfer(*group_, std::move(own_), counts_, rank_keys(), true);
+            return;
+        }
+        split(own_.rows);
+        auto const send = dealt(own_.rows);
+        transfer_ = RowTransfer(dealers(), std::move(own_), send, rank_keys());
+    }
+    // By owner, a rank sends a row once if it is the first that has it, and else up to 63 of its contributions one by one,
+    // until a block of 64 begins: about half of those beyond the first. It adds up its own, and what owners add counts
+    // twice, as it comes in pieces.
+    ROWAN_IF_CALLED void begin_contributions() {
+        std::size_t const word = sizeof(std::int64_t), rows = total(counts_), all = total(contributions_),
+                          sum_row = own_.row_bytes / type_.bytes * type_.sum_bytes,
+                          gathered = all * (own_.row_bytes + word),
+                          in_pieces = (rows + all) / 2 * (sum_row + 2 * word) + rows * 3 * word;
+        choose(gathered, in_pieces, gathered + 2 * in_pieces);
+        if (route_ == Route::gather) {
+            std::vector<std::int64_t> const no_keys(counts_.size());
+            transfer_ = RowTransfer(*group_, std::move(own_), contributions_, no_keys, true);
+            return;
+        }
+        split(plan_.rows());
+        FirstContributions const none = [](RowCounts const& r) { return std::vector<std::int64_t>(r.rows.size()); };
+        FirstContributions const of_lower_nodes = [&](RowCounts const& r) {
+            if (has_place())
+                before_ = first_contributions(exec_, *nodes_->across, own_.height, r, dealt_across(r.rows), none);
+            return before_;
+        };
+        auto const first = first_contributions(exec_, dealers(), own_.height, RowCounts(plan_), dealt(plan_.rows()),
+                                               nodes_ == nullptr ? none : of_lower_nodes);
+        auto pieces = own_.like();  // their keys are the numbers of contributions
+        pieces.row_bytes = sum_row;
+        std::vector<Cut> cuts;  // into the greatest sums that merge would form of the contributions of all ranks
+        for (std::size_t k = 0; k < first.size(); ++k) {
+            BlockPieces::cut(first[k], plan_.offsets()[k + 1] - plan_.offsets()[k],
+                             [&](std::int64_t at, std::int64_t count) {
+                                 cuts.push_back({k, at, count});
+                             });
+        }
+        pieces.resize(cuts.size());
+        for (std::size_t i = 0; i < cuts.size(); ++i) {
+            pieces.rows[i] = plan_.rows()[cuts[i].row];
+            pieces.keys[i] = cuts[i].count;
+        }
+        source_->cut_sums(exec_, own_, plan_, cuts, pieces.bytes.data());
+        own_ = own_.like();
+        auto const send = dealt(pieces.rows);
+        transfer_ = RowTransfer(dealers(), std::move(pieces), send);
+    }
+    /// The sums of what has come, where no more is exchanged, or only within `dealers`.
+    ROWAN_IF_CALLED RowPieces sums() {
+        if (group_->size() == 1) {
+            if (!by_parts()) return source_->merged(exec_, std::move(own_));
+            return narrow_pieces(exec_, type_, std::move(own_));
+        }
+        auto in = transfer_.wait();
+        if (route_ == Route::gather && !by_parts()) return source_->merged(exec_, std::move(in));
+        return nodes_ == nullptr ? sum(in) : sum_across(std::move(in));
+    }
+    /// Whether no sums are sent to other ranks.
+    bool keeps_sums() const { return group_->size() == 1 || route_ == Route::gather || !splits_.empty(); }
+    /// The sums of all parts or contributions, narrowed.
+    ROWAN_IF_CALLED RowPieces sum(RowPieces const& in) const {
+        return narrow_pieces(
+            exec_, type_,
+            by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1)) : sum_contributions(exec_, type_, in));
+    }
+    /// The sums of the rows of this place on all nodes, of which it has those of its own.
+    ROWAN_IF_CALLED RowPieces sum_across(RowPieces&& in) const {
+        auto sums = by_parts() ? sum_pieces(exec_, type_, std::span(&in, 1), node_ends())
+                               : sum_contributions(exec_, type_, in, before_);
+        in = {};
+        if (!has_place()) return narrow_pieces(exec_, type_, std::move(sums));  // without rows
+        auto const send = dealt_across(sums.rows);
+        return send_to_all(*nodes_->across, sum(RowTransfer(*nodes_->across, std::move(sums), send).wait()));
+    }
+    ROWAN_IF_CALLED void describe(Notice& notice) {
+        check_exec(exec_);
+        source_->describe(notice);
+    }
+    ROWAN_IF_CALLED void split(std::span<std::int64_t const> rows) {
+        std::size_t const ranges = nodes_ == nullptr ? counts_.size() : nodes_->places() * nodes_->count();
+        ranges_ = splits_.empty() ? row_splits(*group_, own_.height, ranges, rows, counts_) : splits_;
+    }
+    ProcessGroup const& dealers() const { return nodes_ == nullptr ? *group_ : *nodes_->node; }
+    std::size_t first_dealer() const { return static_cast<std::size_t>(group_->rank() - dealers().rank()); }
+    /// How many of sorted rows go to each of the dealers.
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt(std::span<std::int64_t const> rows) const {
+        if (nodes_ == nullptr) return counts_in(ranges_, rows);
+        std::vector<std::int64_t> of_places;
+        for (std::size_t k = 0; k < ranges_.size(); k += nodes_->count()) of_places.push_back(ranges_[k]);
+        auto counts = counts_in(of_places, rows);
+        counts.resize(static_cast<std::size_t>(nodes_->node->size()));
+        return counts;
+    }
+    /// How many of sorted rows of this place go to each node.
+    ROWAN_IF_CALLED std::vector<std::size_t> dealt_across(std::span<std::int64_t const> rows) const {
+        std::size_t const nodes = nodes_->count();
+        return counts_in(std::span(ranges_).subspan(static_cast<std::size_t>(nodes_->node->rank()) * nodes, nodes + 1),
+                         rows);
+    }
+    /// The ends of the nodes of the tree of which the ranks of this node have all parts.
+    ROWAN_IF_CALLED std::vector<std::int64_t> node_ends() const {
+        std::size_t const first = first_dealer(), end = first + static_cast<std::size_t>(nodes_->node->size());
+        return whole_nodes(firsts_[first], firsts_[end], firsts_.back());
+    }
+    bool has_place() const { return static_cast<std::size_t>(nodes_->node->rank()) < nodes_->places(); }
+    /// The keys of the dealers, if each has one.
+    ROWAN_IF_CALLED std::span<std::int64_t const> rank_keys() const {
+        if (!one_key_each_) return {};
+        return std::span(firsts_).subspan(first_dealer(), static_cast<std::size_t>(dealers().size()));
+    }
+    Collective operation() const { return splits_.empty() ? Collective::row_allreduce : Collective::exchange; }
+    bool by_parts() const { return options_.order == SumOrder::parts; }
 
-    std::span<RowFetch const> fetches_;
-    int rank_;
-    std::vector<Gradient> gradients_;
-    std::vector<Pieces> pieces_;
-    GiveTransfer transfer_;
+    std::unique_ptr<ProcessGroup const> own_group_;  // or null
+    ProcessGroup const* group_;
+    Cpu exec_;
+    std::unique_ptr<RowSummands> source_;  // null for nodes
+    ElementSums type_;
+    RowReduceOptions options_;
+    std::vector<std::int64_t> splits_;
+    RowPieces own_;                    // by parts: sums of nodes; else contributions
+    RowPlan<> plan_;                   // of contributions
+    std::vector<std::size_t> counts_;  // of rows on each rank: pieces, or distinct ones of contributions; or none
+    std::vector<std::size_t> contributions_;
+    std::vector<std::int64_t> firsts_;   // the first part of each rank, and the number of all parts
+    bool one_key_each_ = false;          // whether ranks have sums of one node, whose first part stands for all keys
+    Route route_ = Route::owner;         // never automatic
+    std::unique_ptr<NodeGroups> nodes_;  // by nodes
+    std::vector<std::int64_t> ranges_;   // of rows, by owner; by nodes, those of place 0 first
+    std::vector<std::int64_t> before_;   // by nodes: contributions on lower nodes to each row that this place has
+    RowTransfer transfer_;
+    std::int64_t number_ = 0;  // the same on all ranks
 };
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<RowReduction> begin_row_reduction(std::unique_ptr<ProcessGroup const> group,
+                                                                        Cpu exec, std::unique_ptr<RowSummands> source,
+                                                                        RowReduceOptions options,
+                                                                        std::vector<std::int64_t> splits) {
+    std::shared_ptr<RowReduction> begun;
+    after_agreement(*group, [&] {  // the last memory that is needed before ranks agree
+        begun = std::make_shared<RowReduction>(std::move(group), exec, std::move(source), options, std::move(splits));
+    });
+    begun->start();
+    return begun;
+}
+
+ROWAN_CALLED_FUNCTION void finish_row_reduction(RowReduction& reduction, RowTarget& to) { reduction.finish(to); }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
 
-// rowan/distributed/detail/fetched_shards.hpp: FetchedShards, rows of sharded tables on their way.
+// rowan/distributed/detail/fetched_shards.hpp: rows of sharded tables of a net, and their gradients, on their way.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -24939,10 +24692,7 @@ private:
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <span>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -24994,7 +24744,7 @@ public:
         }
     }
     bool progress() override {
-        if (back_ != nullptr) static_cast<void>(back_->test());
+        if (back_ != nullptr) static_cast<void>(back_->transfer.test());
         while (ahead_ != nullptr && ahead_->next != nullptr && ahead_->lists.test()) next_stage();
         return ahead_ == nullptr || ahead_->next == nullptr;
     }
@@ -25023,11 +24773,38 @@ public:
     }
 
     void begin_sum(std::vector<Gradient>&& gradients) override {
-        back_ = std::make_unique<ReturnedGradients>(group_, fetches_, numbers, most_asked_, std::move(gradients));
+        auto back = std::make_unique<Back>();
+        back->gradients = std::move(gradients);
+        std::size_t width = 0;  // of the widest row, in bytes
+        for (auto const& g : back->gradients) {
+            back->pieces.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
+            width = std::max(width, g.node.row_bytes);
+        }
+        for (std::size_t i = 0; i < back->pieces.size(); ++i) {
+            auto const& g = back->gradients[i];
+            auto& p = back->pieces[i];
+            back->transfer.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                                bytes_of(p.came), g.all, p.send_which, p.came_which});
+        }
+        back->transfer.begin(group_, most_asked_ * width <= most_joined);
+        back_ = std::move(back);
     }
     std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
         auto const back = std::move(back_);
-        return back->sums(exec, partitions_, keys);
+        back->transfer.wait(exec, keys);
+        std::vector<RowPieces> sums;
+        for (std::size_t i = 0; i < back->pieces.size(); ++i) {
+            auto const& g = back->gradients[i];
+            auto const& p = back->pieces[i];
+            auto const met = fetches_[g.table].met(p.own_which, p.came_which);
+            auto& out = sums.emplace_back(g.node.like());
+            out.resize(met.rows().size());
+            for (std::size_t k = 0; k < out.rows.size(); ++k)
+                out.rows[k] = partitions_[g.table].global(group_.rank(), met.rows()[k]);
+            met.sum(exec, {g.type, g.node.row_bytes, p.came.data(), [&p](std::size_t k) { return p.own[k]; }, keys},
+                    out.bytes.data());
+        }
+        return sums;
     }
 
 private:
@@ -25048,6 +24825,48 @@ private:
         Value sent;
         Buffer<std::byte> part, came;
         std::size_t row_bytes = 0;
+    };
+    /// The pieces of a gradient, or zeros, for all rows that were asked for: those of other ranks, which travel, and the
+    /// addresses of this rank's; and which have a piece, if not all.
+    struct Pieces {
+        Buffer<std::byte> send, came;
+        std::vector<std::byte const*> own;
+        std::vector<std::uint8_t> send_which, own_which, came_which;
+    };
+    static Pieces pieces_of(Gradient const& gradient, RowFetch const& f, std::span<std::int64_t const> named) {
+        auto const& node = gradient.node;
+        std::size_t const bytes = node.row_bytes, others = f.others();
+        Pieces t;
+        t.send = gradient.all ? Buffer<std::byte>(others * bytes) : Buffer<std::byte>(others * bytes, std::byte{});
+        t.came = Buffer<std::byte>(f.asked().size() * bytes);
+        t.own.resize(f.own().size());
+        if (!gradient.all) {
+            t.send_which.resize(others);
+            t.own_which.resize(f.own().size());
+            t.came_which.resize(f.asked().size());
+        }
+        std::vector<std::size_t> place(named.size());  // of each row that was asked for
+        for (std::size_t k = 0; k < place.size(); ++k)
+            place[static_cast<std::size_t>(f.plan().positions()[k])] = f.place(k);
+        for (std::size_t i = 0, piece = 0; i < named.size() && piece < node.rows.size(); ++i) {
+            if (named[i] != node.rows[piece]) continue;
+            auto const* const from = node.bytes.data() + piece++ * bytes;
+            bool const here = place[i] >= others;
+            std::size_t const at = here ? place[i] - others : place[i];
+            if (here) {
+                t.own[at] = from;
+            } else if (bytes != 0) {
+                std::memcpy(t.send.data() + at * bytes, from, bytes);
+            }
+            if (!gradient.all) (here ? t.own_which : t.send_which)[at] = 1;
+        }
+        return t;
+    }
+    /// Gradients on their way to those that have the rows.
+    struct Back {
+        std::vector<Gradient> gradients;
+        std::vector<Pieces> pieces;
+        GiveTransfer transfer;
     };
     /// What goes on while a step runs.
     struct Ahead {
@@ -25184,25 +25003,8 @@ private:
     ListTransfer rest_;             // of the next step's rows
     std::size_t most_asked_ = 0;    // the most rows of others that a rank asks for
     std::unique_ptr<Ahead> ahead_;  // of the next step
-    std::unique_ptr<ReturnedGradients> back_;
+    std::unique_ptr<Back> back_;
 };
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/shards_inl.hpp: the functions of shards.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <utility>
-#include <vector>
-
-namespace rowan::inline v0::detail {
 
 ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> fetch_rows(ProcessGroup const& group,
                                                                 std::shared_ptr<NodeRoute const> const& route, Cpu exec,
@@ -25219,31 +25021,27 @@ ROWAN_CALLED_FUNCTION std::unique_ptr<FetchedTables> begin_fetch_rows(ProcessGro
                                              static_cast<FetchedShards<> const&>(now));
 }
 
-/// The pieces of each rank's rows together, in their order, with slots instead of rows.
-ROWAN_IF_CALLED inline RowPieces dealt_pieces(Cpu exec, Partition const& partition, Slots const& slots,
-                                              RowPieces const& in) {
-    std::vector<std::size_t> next(static_cast<std::size_t>(partition.ranks) + 1);
-    for (auto const row : in.rows) ++next[static_cast<std::size_t>(partition.owner(row)) + 1];
-    for (std::size_t r = 1; r < next.size(); ++r) next[r] += next[r - 1];
-    auto const to = slots.of(exec, "rows", in.rows);
-    auto out = in.like();
-    out.resize(in.rows.size());
-    for (std::size_t i = 0; i < in.rows.size(); ++i) {
-        std::size_t const k = next[static_cast<std::size_t>(partition.owner(in.rows[i]))]++;
-        out.rows[k] = to[i];
-        out.keys[k] = in.keys[i];
-        if (in.row_bytes != 0)
-            std::memcpy(out.bytes.data() + k * in.row_bytes, in.bytes.data() + i * in.row_bytes, in.row_bytes);
-    }
-    return out;
-}
-
-ROWAN_CALLED_FUNCTION RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
-                                             RowPieces const& nodes, std::int64_t total, Placement const& placement) {
+/// The sums of this rank's rows, narrowed. `nodes` are as those of RowReduction. For ranks that have agreed.
+/// cost     every row sent once to the rank that has it
+ROWAN_IF_CALLED inline RowPieces sum_own_rows(ProcessGroup const& group, Cpu exec, ElementSums const& type,
+                                              RowPieces const& nodes, std::int64_t total, Placement const& placement) {
     int const rank = group.rank();
     Partition const partition = placement.on(nodes.height, group.size());
     Slots const slots(partition);
-    auto dealt = dealt_pieces(exec, partition, slots, nodes);
+    std::vector<int> owners;
+    owners.reserve(nodes.rows.size());
+    for (auto const row : nodes.rows) owners.push_back(partition.owner(row));
+    auto const to = slots.of(exec, "rows", nodes.rows);
+    auto dealt = nodes.like();  // with slots instead of rows, those of each rank together
+    dealt.resize(nodes.rows.size());
+    std::size_t const bytes = nodes.row_bytes;
+    std::size_t k = 0;
+    for (std::size_t const i : ByRank(owners, static_cast<std::size_t>(partition.ranks)).order) {
+        dealt.rows[k] = to[i];
+        dealt.keys[k] = nodes.keys[i];
+        if (bytes != 0) std::memcpy(dealt.bytes.data() + k * bytes, nodes.bytes.data() + i * bytes, bytes);
+        ++k;
+    }
     auto sums = RowReduction(group, exec, type, std::move(dealt), total, slots.splits()).finish();
     for (auto& row : sums.rows) row = partition.global(rank, row - slots.begin_of(rank));
     return sums;
@@ -25417,34 +25215,25 @@ Plan plan(std::span<TableToPlace const> tables, int ranks, PlanOptions const& op
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/table_use.hpp: how a step uses a table, in the model of rowan::plan.
-
-namespace rowan::inline v0::detail {
-
-/// errors   ShapeError if a number of tables[i] is bad
-ROWAN_IF_CALLED void check_table(TableToPlace const& t, std::size_t i);
-
-/// The different rows that the ranks of a step name, and those that one of them does.
-struct NamedRows {
-    ROWAN_IF_CALLED NamedRows(TableToPlace const& t, int ranks);
-    double all = 0, of_rank = 0;
-};
-
-/// The bytes of elements and states.
-ROWAN_IF_CALLED double table_bytes(TableToPlace const& t);
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/table_use_inl.hpp: the functions of table_use.hpp.
+// rowan/distributed/plan_inl.hpp: definitions of rowan/distributed/plan.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <ostream>
 #include <string>
+#include <utility>
+#include <vector>
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
+namespace detail {
+
+/// errors   ShapeError if a number of tables[i] is bad
+ROWAN_IF_CALLED inline void check_table(TableToPlace const& t, std::size_t i) {
     auto const check = [&](char const* field, std::int64_t n, bool good, std::string const& expected) {
         if (!good) throw ShapeError({"tables[", i, "].", field}, n, expected);
     };
@@ -25458,56 +25247,25 @@ ROWAN_CALLED_FUNCTION void check_table(TableToPlace const& t, std::size_t i) {
           std::string("in [0, ").append(std::to_string(most)).append("], the lookups and the height"));
 }
 
-ROWAN_CALLED_FUNCTION NamedRows::NamedRows(TableToPlace const& t, int ranks) {
-    auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
-    if (t.lookups == 0 || t.height == 0) return;
-    all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
-    of_rank = n * all / (n + (ranks - 1) * all);
-}
+/// The different rows that the ranks of a step name, and those that one of them does.
+struct NamedRows {
+    ROWAN_IF_CALLED NamedRows(TableToPlace const& t, int ranks) {
+        auto const n = static_cast<double>(t.lookups), height = static_cast<double>(t.height);
+        if (t.lookups == 0 || t.height == 0) return;
+        all = t.different != 0 ? static_cast<double>(t.different) : n * height / (n + height);
+        of_rank = n * all / (n + (ranks - 1) * all);
+    }
+    double all = 0, of_rank = 0;
+};
 
-ROWAN_CALLED_FUNCTION double table_bytes(TableToPlace const& t) {
+/// The bytes of elements and states.
+ROWAN_IF_CALLED inline double table_bytes(TableToPlace const& t) {
     return static_cast<double>(t.height) *
            (static_cast<double>(t.width) * static_cast<double>(t.element_bytes) + static_cast<double>(t.state_bytes));
 }
 
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/detail/text_table.hpp: TextTable, texts in aligned columns, and numbers as text.
-
-namespace rowan::inline v0::detail {
-
 /// "1.5 MiB"
-ROWAN_IF_CALLED std::string bytes_text(double bytes);
-
-/// "1.050"
-ROWAN_IF_CALLED std::string ratio_text(double x);
-
-/// Lines of texts in columns, which are aligned to the right, but two of them to the left.
-class TextTable {
-public:
-    TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
-    void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
-    ROWAN_IF_CALLED std::string text() const;
-
-private:
-    std::size_t columns_;
-    std::pair<std::size_t, std::size_t> left_;
-    std::vector<std::string> cells_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/text_table_inl.hpp: the functions of text_table.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <cmath>
-#include <iterator>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION std::string bytes_text(double bytes) {
+ROWAN_IF_CALLED inline std::string bytes_text(double bytes) {
     static constexpr char const* units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
     std::size_t unit = 0;
     for (; bytes >= 1000 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
@@ -25517,46 +25275,41 @@ ROWAN_CALLED_FUNCTION std::string bytes_text(double bytes) {
     return text.append(units[unit]);
 }
 
-ROWAN_CALLED_FUNCTION std::string ratio_text(double x) {
+/// "1.050"
+ROWAN_IF_CALLED inline std::string ratio_text(double x) {
     auto const n = std::llround(x * 1000);
     return std::to_string(n / 1000).append(".").append(std::to_string(1000 + n % 1000).substr(1));
 }
 
-ROWAN_CALLED_FUNCTION std::string TextTable::text() const {
-    std::string text;
-    std::vector<std::size_t> widths(columns_);
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-        auto& width = widths[i % columns_];
-        if (cells_[i].size() > width) width = cells_[i].size();
+/// Lines of texts in columns, which are aligned to the right, but two of them to the left.
+class TextTable {
+public:
+    TextTable(std::size_t columns, std::pair<std::size_t, std::size_t> left) : columns_(columns), left_(left) {}
+    void add(std::string cell) { cells_.push_back(std::move(cell)); }  ///< line by line
+    ROWAN_IF_CALLED std::string text() const {
+        std::string text;
+        std::vector<std::size_t> widths(columns_);
+        for (std::size_t i = 0; i < cells_.size(); ++i) {
+            auto& width = widths[i % columns_];
+            if (cells_[i].size() > width) width = cells_[i].size();
+        }
+        for (std::size_t i = 0; i < cells_.size(); ++i) {
+            std::size_t const column = i % columns_, space = widths[column] - cells_[i].size();
+            bool const left = column == left_.first || column == left_.second, last = column + 1 == columns_;
+            if (column != 0) text.append("  ");
+            if (!left) text.append(space, ' ');
+            text.append(cells_[i]);
+            if (left && !last) text.append(space, ' ');
+            if (last) text.append("\n");
+        }
+        return text;
     }
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-        std::size_t const column = i % columns_, space = widths[column] - cells_[i].size();
-        bool const left = column == left_.first || column == left_.second, last = column + 1 == columns_;
-        if (column != 0) text.append("  ");
-        if (!left) text.append(space, ' ');
-        text.append(cells_[i]);
-        if (left && !last) text.append(space, ' ');
-        if (last) text.append("\n");
-    }
-    return text;
-}
 
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/distributed/plan_inl.hpp: definitions of rowan/distributed/plan.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-#include <cmath>
-#include <cstddef>
-#include <ostream>
-#include <utility>
-
-namespace rowan::inline v0 {
-
-namespace detail {
+private:
+    std::size_t columns_;
+    std::pair<std::size_t, std::size_t> left_;
+    std::vector<std::string> cells_;
+};
 
 inline constexpr std::int64_t blocks_of_rank = 16;  // that even out what one of them has more
 using Amount = double Plan::Rank::*;
@@ -25811,109 +25564,6 @@ ROWAN_FUNCTION ROWAN_RARE Plan plan(std::span<TableToPlace const> tables, int ra
 }  // namespace rowan::inline v0
 
 #endif
-
-// rowan/distributed/row_allreduce.hpp: row_allreduce, the sum of all ranks' row-sparse gradients.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class T>
-struct PendingRows final : PendingWork<SelectedRows<T>> {
-    SelectedRows<T> finish() override {
-        finish_row_reduction(*reduction, result);
-        return result.result();
-    }
-    RowResult<T> result;
-    std::shared_ptr<RowReduction> reduction;
-};
-
-}  // namespace detail
-
-/// Begins row_allreduce: on return, ranks have agreed, and rows travel. get() gives its result.
-/// shapes     those of row_allreduce
-/// requires   the parts' values do not change until then
-/// errors     those of row_allreduce
-/// cost       that of row_allreduce, of which get() has what comes after the exchange
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
-                                             RowReduceOptions options = {}) {
-    using namespace detail;
-    std::unique_ptr<PendingRows<T>> pending;
-    std::unique_ptr<GroupOf<C>> group;
-    std::unique_ptr<RowParts<T>> source;
-    after_agreement(GroupOf<C>(comm), [&] {  // all memory that is needed besides that of RowReduction
-        pending = std::make_unique<PendingRows<T>>();
-        group = std::make_unique<GroupOf<C>>(comm);
-        source = std::make_unique<RowParts<T>>(parts);
-    });
-    pending->reduction = begin_row_reduction(std::move(group), exec, std::move(source), options);
-    return Pending<SelectedRows<T>>(std::move(pending));
-}
-
-/// The sum of the parts of all ranks, merged, on every rank; parts are numbered from rank 0's first to the last rank's
-/// last. The bits are those of sum_of_parts, or of merge, on one process: they depend neither on the number of ranks
-/// nor on how parts are cut onto them, nor on the route. Sums are formed, and travel, in dtype<T>::sum and are narrowed
-/// once.
-/// shapes   SelectedRows of the same height and row shape on all ranks, without rows if there are none
-/// errors   on all ranks: ShapeError if a rank has no parts, or heights, row shapes, element types or options differ;
-///          nothing has changed then. What fails later on one rank is an error of get() on all; where it fails between
-///          two exchanges, it ends all ranks
-/// cost     a merge of each part, a sort of what comes, and one sum of it; what a rank sends is in the table
-///
-/// Bytes that a rank sends, with P ranks, or N nodes of q ranks; u, w and U distinct rows of a rank, of a node and of
-/// all; R bytes a row:
-///
-/// | route | order of the sums | bytes |
-/// |---|---|---|
-/// | gather | parts | (P - 1) · u · (R + 8) |
-/// | gather | contributions | (P - 1) · n · (R + 8), of all n rows of the rank |
-/// | owner | parts, one on each rank | (P - 1) / P · (u + U) · (R + 8) |
-/// | owner | parts, several on a rank | (P - 1) / P · (u · (R + 16) + U · (R + 8)) |
-/// | owner | contributions | (P - 1) / P · (v · (R + 16) + 24 · u + U · (R + 8)) |
-/// | node | parts, in the node | (q - 1) / q · (u + U) · (R + 8) |
-/// | node | parts, to other nodes | (N - 1) / N · (w · (R + 16) + U · (R + 8)) / q |
-///
-/// v is between u and n: of a row that lower ranks have, contributions travel one by one until a block of 64 begins,
-/// then as sums of blocks.
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::span<SelectedRows<T> const> parts,
-                              RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, parts, options).get();
-}
-
-/// Begins row_allreduce of one part on each rank.
-/// shapes     those of row_allreduce
-/// requires   the part's values do not change until get()
-/// errors     those of row_allreduce
-/// cost       that of row_allreduce, of which get() has what comes after the exchange
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part,
-                                             RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, std::span(&part, 1), options);
-}
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, SelectedRows<T> const& part, RowReduceOptions options = {}) {
-    return row_allreduce(exec, comm, std::span(&part, 1), options);
-}
-
-/// Begins row_allreduce of a vector of parts.
-/// shapes     those of row_allreduce
-/// requires   the parts' values do not change until get()
-/// errors     those of row_allreduce
-/// cost       that of row_allreduce, of which get() has what comes after the exchange
-template <class T, communicator C>
-Pending<SelectedRows<T>> begin_row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
-                                             RowReduceOptions options = {}) {
-    return begin_row_allreduce(exec, comm, std::span(parts), options);
-}
-template <class T, communicator C>
-SelectedRows<T> row_allreduce(Cpu exec, C const& comm, std::vector<SelectedRows<T>> const& parts,
-                              RowReduceOptions options = {}) {
-    return row_allreduce(exec, comm, std::span(parts), options);
-}
-
-}  // namespace rowan::inline v0
 
 // rowan/distributed/self.hpp: Self, a process group of one rank.
 
@@ -27461,6 +27111,7 @@ template <class Key>
 struct KeyMessage {
     std::vector<Key> list;
 
+    std::size_t size() const { return list.size(); }
     void add(Key key);
     void receive(ProcessGroup const& group, KeyMessage const& own, std::span<std::size_t const> send,
                  std::span<std::size_t const> receive);
@@ -27473,6 +27124,7 @@ struct KeyMessage<std::string> {
     std::string text{};
     static_assert(KeyIndex<std::string>::longest_key <= 0xFFFF);
 
+    std::size_t size() const { return lengths.size(); }
     ROWAN_IF_CALLED void add(std::string const& key);
     /// The number of bytes of the keys of each rank.
     ROWAN_IF_CALLED std::vector<std::size_t> bytes(std::span<std::size_t const> counts) const;
@@ -27580,23 +27232,15 @@ void KeyFetch<Key>::deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts
     KeyIndex<Key> distinct({.record_uses = counts, .hash_seed = hash_seed});
     rows_ = distinct.find_or_insert(exec, keys);
     std::size_t const n = distinct.size();
-    std::vector<std::size_t> owners(n);
-    send_.assign(static_cast<std::size_t>(ranks), 0);
-    for (std::size_t k = 0; k < n; ++k) {
-        owners[k] = static_cast<std::size_t>(key_owner(batch_key(distinct, k), ranks));
-        ++send_[owners[k]];
-    }
-    std::vector<std::size_t> next(send_.size()), order(n);
-    std::exclusive_scan(send_.begin(), send_.end(), next.begin(), std::size_t{0});
+    std::vector<int> owners(n);
+    for (std::size_t i = 0; i < n; ++i) owners[i] = key_owner(batch_key(distinct, i), ranks);
+    ByRank const by(owners, static_cast<std::size_t>(ranks));
+    send_ = by.counts;
     std::vector<std::int64_t> places(n);
-    for (std::size_t k = 0; k < n; ++k) {
-        std::size_t const place = next[owners[k]]++;
-        order[place] = k;
-        places[k] = static_cast<std::int64_t>(place);
-    }
-    for (std::size_t const k : order) {
-        own_.add(batch_key(distinct, k));
-        if (counts) times_.push_back(KeyIndexAccess::uses(distinct, static_cast<std::int64_t>(k)).count);
+    for (std::size_t const i : by.order) {
+        places[i] = static_cast<std::int64_t>(own_.size());
+        own_.add(batch_key(distinct, i));
+        if (counts) times_.push_back(KeyIndexAccess::uses(distinct, static_cast<std::int64_t>(i)).count);
     }
     replace_rows(exec, places);
     found_.resize(n);
@@ -27639,162 +27283,6 @@ ROWAN_TEMPLATE(class KeyFetch<std::string>)
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/distributed/detail/shard_parts.hpp: ShardParts, what a rank brings to ShardedTable::exchange.
-
-namespace rowan::inline v0::detail {
-
-/// The parts of a rank, with slots instead of rows; a rank may have no parts.
-template <class T>
-class ShardParts final : public RowParts<T> {
-public:
-    ShardParts(Cpu exec, std::span<SelectedRows<T> const> parts, std::size_t width, Slots const& slots,
-               std::int64_t table)
-        : RowParts<T>({}), exec_(exec), given_(parts), width_(width), slots_(slots), table_(table) {}
-
-    std::int64_t table() const override { return table_; }
-
-    void describe(Notice& notice) override {
-        for (auto const& p : given_) {
-            if (p.height() > slots_.height() || (p.height() < slots_.height() && !slots_.grows()))
-                throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", slots_.height()});
-            if (p.value().shape().size() != 2 || p.row_size() != width_)
-                throw ShapeError("parts row shape", shape_text(p.value().shape()), {"[rows, ", width_, "]"});
-            moved_.emplace_back(slots_.size(), slots_.of(exec_, "parts rows", p.rows()), p.value().share());
-        }
-        if (given_.empty()) moved_.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width_}));
-        this->parts_ = moved_;
-        RowParts<T>::describe(notice);
-        notice.own[0] = static_cast<std::int64_t>(given_.size());
-    }
-
-private:
-    Cpu exec_;
-    std::span<SelectedRows<T> const> given_;
-    std::size_t width_;
-    Slots const& slots_;
-    std::int64_t table_;
-    std::vector<SelectedRows<T>> moved_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/shard_sums.hpp: ShardSums, the sums of gradients of rows that lie on several ranks.
-
-namespace rowan::inline v0::detail {
-
-/// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
-/// rows, of its own gradients and what has come from others. The constructor allocates all memory, so that a run cannot
-/// fail halfway.
-template <class T>
-class ShardSums {
-    using S = sum_t<T>;
-
-public:
-    /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
-    /// requires   fetch, met, value and came remain
-    ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
-        : met_(met), width_(value.row_size()), rows_(fetch.own()),
-          own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
-          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(fetch.rank_keys()) {
-        for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
-        pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
-                   [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
-                   keys_};
-        auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
-        trees_ = pieces_.trees(threads);
-        tree_sums_ = Buffer<S>(threads * width_);
-    }
-    ShardSums(ShardSums const&) = delete;
-    ShardSums& operator=(ShardSums const&) = delete;
-    ~ShardSums() = default;
-
-    std::size_t width() const { return width_; }
-    /// This rank's rows of its lookup, and then those of which others have pieces.
-    std::span<std::int64_t const> rows() const { return rows_; }
-
-    /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
-    static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
-        std::size_t const width = value.row_size(), own = fetch.own().size(), begin = fetch.own_begin();
-        if (width == 0) return;
-        auto const write = [&](std::size_t first, std::size_t last) {
-            if (first == last) return;
-            auto* const to = reinterpret_cast<S*>(send.data()) + fetch.place(first) * width;
-            part(exec, fetch, value, first, last)
-                .run([](std::size_t) {}, [&]<class V>(as<V>, std::size_t k, S const* sum)
-                                             ROWAN_INLINED { zip_with<V>(same_number{}, width, to + k * width, sum); });
-        };
-        write(0, begin);
-        write(begin + own, own + fetch.received());
-    }
-
-    /// Calls f(k, sum) as RowSums::run, with the sum of all pieces of rows()[k], once for each row.
-    template <class Prefetch, class F>
-    void run(Prefetch const& prefetch, F const& f) {
-        auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
-            if (met_.others_have(k)) {
-                std::copy_n(sum, width_, shared_.data() + k * width_);
-            } else {
-                call();
-            }
-        };
-        if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
-            own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
-                                   ROWAN_INLINED { own(k, sum, [&]() ROWAN_INLINED { f(v, k, sum); }); });
-            run_others(prefetch, [&](auto const& each) {
-                on_lanes<S>(width_, [&]<class V>(as<V> v) ROWAN_INLINED {
-                    each([&](std::size_t k, S const* sum) ROWAN_INLINED { f(v, k, sum); });
-                });
-            });
-        } else {
-            own_.run(prefetch, [&](std::size_t k, S const* sum) { own(k, sum, [&] { f(k, sum); }); });
-            run_others(prefetch, [&](auto const& each) { each(f); });
-        }
-    }
-
-private:
-    /// Of rows [first, last) of the plan.
-    static RowSums<T> part(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::size_t first,
-                           std::size_t last) {
-        auto const& plan = fetch.plan();
-        return {exec, plan.offsets().subspan(first, last - first + 1), plan.positions(),
-                ElementRows<T>{value.data(), value.row_size()}};
-    }
-
-    /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
-    template <class Prefetch, class With>
-    void run_others(Prefetch const& prefetch, With const& with) {
-        auto const& of_others = met_.of_others();
-        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2,
-                          grain = trees_.size() == 1 ? n : rows_per_range(pieces_.bytes);
-        std::atomic<std::size_t> next{0};
-        team(static_cast<int>(trees_.size()), [&](std::size_t t) {
-            auto* const to = reinterpret_cast<std::byte*>(tree_sums_.data() + t * width_);
-            for (std::size_t begin = next.fetch_add(grain); begin < n; begin = next.fetch_add(grain)) {
-                std::size_t const end = std::min(n, begin + grain);
-                for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
-                with([&](auto const& g) ROWAN_INLINED {
-                    for (std::size_t i = begin; i < end; ++i) {
-                        if (i + ahead < end) prefetch(first + i + ahead);
-                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, trees_[t], to)));
-                    }
-                });
-            }
-        });
-    }
-
-    MetRows const& met_;
-    std::size_t width_;
-    Buffer<std::int64_t> rows_;
-    RowSums<T> own_;
-    Storage<S> shared_;  // the sums of own rows of which others have pieces, too
-    std::vector<std::int64_t> keys_;
-    MetRows::Pieces pieces_;
-    std::vector<TreeSum> trees_;  // of each thread
-    Buffer<S> tree_sums_;
-};
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
@@ -28333,10 +27821,121 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-template <class T, communicator C>
-class RowShards;
+/// The sums of the gradients of a lookup: first those of rows of other ranks, which travel; then those of this rank's
+/// rows, of its own gradients and what has come from others. The constructor allocates all memory, so that a run cannot
+/// fail halfway.
+template <class T>
+class ShardSums {
+    using S = sum_t<T>;
+
+public:
+    /// `value` [ids of the lookup, width]; what others send is written to `came`, a row for each of fetch.asked().
+    /// requires   fetch, met, value and came remain
+    ShardSums(Cpu exec, RowFetch const& fetch, MetRows const& met, Tensor<T> const& value, std::byte const* came)
+        : met_(met), width_(value.row_size()), rows_(fetch.own()),
+          own_(part(exec, fetch, value, fetch.own_begin(), fetch.own_begin() + fetch.own().size())),
+          shared_(met.of_others().empty() ? 0 : fetch.own().size() * width_), keys_(fetch.rank_keys()) {
+        for (std::size_t const k : met.of_others()) rows_.push_back(met.rows()[k]);
+        pieces_ = {element_sums<T>(), width_ * sizeof(S), came,
+                   [this](std::size_t i) { return reinterpret_cast<std::byte const*>(shared_.data() + i * width_); },
+                   keys_};
+        auto const threads = static_cast<std::size_t>(threads_for(exec, 16 * met.of_others().size() * width_));
+        trees_.assign(threads, pieces_.tree());
+        tree_sums_ = Buffer<S>(threads * width_);
+    }
+    ShardSums(ShardSums const&) = delete;
+    ShardSums& operator=(ShardSums const&) = delete;
+    ~ShardSums() = default;
+
+    std::size_t width() const { return width_; }
+    /// This rank's rows of its lookup, and then those of which others have pieces.
+    std::span<std::int64_t const> rows() const { return rows_; }
+
+    /// Writes the sums of rows of other ranks to `send`, a row for each that travels.
+    static void of_others(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::span<std::byte> send) {
+        std::size_t const width = value.row_size(), own = fetch.own().size(), begin = fetch.own_begin();
+        if (width == 0) return;
+        auto const write = [&](std::size_t first, std::size_t last) {
+            if (first == last) return;
+            auto* const to = reinterpret_cast<S*>(send.data()) + fetch.place(first) * width;
+            part(exec, fetch, value, first, last)
+                .run([](std::size_t) {}, [&]<class V>(as<V>, std::size_t k, S const* sum)
+                                             ROWAN_INLINED { zip_with<V>(same_number{}, width, to + k * width, sum); });
+        };
+        write(0, begin);
+        write(begin + own, own + fetch.received());
+    }
+
+    /// Calls f(k, sum) as RowSums::run, with the sum of all pieces of rows()[k], once for each row.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        auto const own = [&](std::size_t k, S const* sum, auto const& call) ROWAN_INLINED {
+            if (met_.others_have(k)) {
+                std::copy_n(sum, width_, shared_.data() + k * width_);
+            } else {
+                call();
+            }
+        };
+        if constexpr (std::is_invocable_v<F const&, as<S>, std::size_t, S const*>) {
+            own_.run(prefetch, [&]<class V>(as<V> v, std::size_t k, S const* sum)
+                                   ROWAN_INLINED { own(k, sum, [&]() ROWAN_INLINED { f(v, k, sum); }); });
+            run_others(prefetch, [&](auto const& each) {
+                on_lanes<S>(width_, [&]<class V>(as<V> v) ROWAN_INLINED {
+                    each([&](std::size_t k, S const* sum) ROWAN_INLINED { f(v, k, sum); });
+                });
+            });
+        } else {
+            own_.run(prefetch, [&](std::size_t k, S const* sum) { own(k, sum, [&] { f(k, sum); }); });
+            run_others(prefetch, [&](auto const& each) { each(f); });
+        }
+    }
+
+private:
+    /// Of rows [first, last) of the plan.
+    static RowSums<T> part(Cpu exec, RowFetch const& fetch, Tensor<T> const& value, std::size_t first,
+                           std::size_t last) {
+        auto const& plan = fetch.plan();
+        return {exec, plan.offsets().subspan(first, last - first + 1), plan.positions(),
+                ElementRows<T>{value.data(), value.row_size()}};
+    }
+
+    /// Rows of which others have pieces, some at a time: with(each) calls each(g), which calls g(k, sum).
+    template <class Prefetch, class With>
+    void run_others(Prefetch const& prefetch, With const& with) {
+        auto const& of_others = met_.of_others();
+        std::size_t const n = of_others.size(), first = rows_.size() - n, ahead = lookahead(pieces_.bytes) / 2,
+                          grain = trees_.size() == 1 ? n : rows_per_range(pieces_.bytes);
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(trees_.size()), [&](std::size_t t) {
+            auto* const to = reinterpret_cast<std::byte*>(tree_sums_.data() + t * width_);
+            for (std::size_t begin = next.fetch_add(grain); begin < n; begin = next.fetch_add(grain)) {
+                std::size_t const end = std::min(n, begin + grain);
+                for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch(first + i);
+                with([&](auto const& g) ROWAN_INLINED {
+                    for (std::size_t i = begin; i < end; ++i) {
+                        if (i + ahead < end) prefetch(first + i + ahead);
+                        g(first + i, reinterpret_cast<S const*>(met_.sum_of(of_others[i], pieces_, trees_[t], to)));
+                    }
+                });
+            }
+        });
+    }
+
+    MetRows const& met_;
+    std::size_t width_;
+    Buffer<std::int64_t> rows_;
+    RowSums<T> own_;
+    Storage<S> shared_;  // the sums of own rows of which others have pieces, too
+    std::vector<std::int64_t> keys_;
+    MetRows::Pieces pieces_;
+    std::vector<TreeSum> trees_;  // of each thread
+    Buffer<S> tree_sums_;
+};
 
 }  // namespace detail
+
+template <class T, communicator C, class Own>
+class SharedRows;
 
 /// The gradient of this rank's rows of a ShardedTable or ShardedKeyedTable, after an exchange: the gradients of its own
 /// lookup, and the sums of other ranks. It takes the place of a SelectedRows in the optimizers (but lamb and Deferred)
@@ -28361,8 +27960,8 @@ public:
     detail::ShardSums<T> sums(Cpu exec) const& { return {exec, *fetch_, met_, value_, came_.data()}; }
 
 private:
-    template <class U, communicator C>
-    friend class detail::RowShards;
+    template <class U, communicator C, class Own>
+    friend class SharedRows;
     ShardGradient() = default;
 
     std::shared_ptr<detail::RowFetch const> fetch_;
@@ -28402,79 +28001,54 @@ void update_rows(ShardGradient<T> const& grad, Rule const& rule, Tensor<P>& para
 
 }  // namespace rowan::inline v0
 
-// rowan/distributed/detail/row_shards.hpp: RowShards, what tables of which each rank has some rows have in common.
+// rowan/distributed/shared_rows.hpp: SharedRows, rows of a table of which each rank has some, and what travels for them.
 
-namespace rowan::inline v0::detail {
+namespace rowan::inline v0 {
 
-/// Sends the rows of a lookup that other ranks ask for, answers[i] for fetch.asked()[i], and receives its own.
-ROWAN_IF_CALLED void send_rows(ProcessGroup const& group, RowFetch const& fetch, std::size_t row_bytes,
-                               std::span<std::byte const> answers, std::span<std::byte> come);
+template <class T, communicator C, class Own>
+class SharedRows;
 
-/// Sends a piece for each row of a lookup that other ranks have, and receives those for fetch.asked(). Each rank is a part.
-ROWAN_IF_CALLED void give_rows(Cpu exec, ProcessGroup const& group, RowFetch const& fetch, ElementSums const& type,
-                               std::size_t row_bytes, std::span<std::byte const> pieces, std::span<std::byte> came);
+namespace detail {
 
-template <class T, communicator C>
-class RowShards;
-
-/// The ids of a gather, for exchange.
+/// The rows of a gather, for exchange.
 class RowLookup {
-    template <class T, communicator C>
-    friend class RowShards;
+    template <class T, communicator C, class Own>
+    friend class v0::SharedRows;
     std::shared_ptr<RowFetch const> fetch_;
     std::int64_t number_ = 0, table_ = 0;
 };
 
-/// The ranks of a table and where its rows are, and the rows and gradients that travel between them. The functions are
-/// those of ShardedTable; `width` is that of a row.
-template <class T, communicator C>
-class RowShards {
+}  // namespace detail
+
+/// What ShardedTable and ShardedKeyedTable have in common: the ranks of a table, of which each has some rows, and the rows and
+/// gradients that travel between them. All functions are collective: every rank calls them, in one order, also without rows.
+/// Own is what a rank has: a Tensor<T>, or a std::unique_ptr of a table whose value() is one.
+template <class T, communicator C, class Own>
+class SharedRows {
 public:
-    explicit RowShards(C comm) : comm_(std::move(comm)) {}
+    using Lookup = detail::RowLookup;  ///< the rows of a gather, for exchange
 
-    C const& comm() const { return comm_; }
-    GroupOf<C> group() const { return GroupOf<C>(comm_); }
-    Slots const& slots() const { return slots_; }
-    std::int64_t number() const { return number_; }  ///< of the table, that of an agreement on rank 0
-    /// Tells where the rows are, in a table with this number.
-    void set(Slots slots, std::int64_t number) {
-        after_agreement(group(), [&] {
-            if (number_ == 0) route_ = node_route(group());
-            lookup_slots_ = slots.by(route_);
-        });
-        slots_ = std::move(slots);
-        number_ = number;
-    }
-    void describe(Notice& notice, std::size_t width) const {
-        notice.same = {dtype<T>::wire, slots_.height(), static_cast<std::int64_t>(width)};
-    }
-
-    /// Agrees on an operation of the same table, which has had as many lookups.
-    template <class F>
-    void agree_on_table(Collective operation, std::int64_t lookup, F const& f) const {
-        auto const notices = agree(group(), operation, Told::differences, [&](Notice& n) {
-            f(n);
-            n.own = {number_, lookup, 0};
-        });
-        check_same_number(notices, 0, "the number of the sharded table");
-        check_same_number(notices, 1, "the number of the lookup");
-    }
-    template <class F>
-    void agree_on_table(Collective operation, F const& f) const {
-        agree_on_table(operation, lookups_, f);
-    }
-
-    Tensor<T> gather(Cpu exec, Tensor<T> const& local, char const* field, Ids<> const& ids, RowLookup& lookup) {
+    /// The rows of the table with these numbers, which differ between ranks. Of a table by keys, they are those that find and
+    /// find_or_insert give, with zeros for -1. Every row is asked for once. `lookup` is for exchange, also when the table has
+    /// grown since.
+    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
+    /// errors   IndexError if a number is neither that of a row nor, of a table by keys, -1, or ShapeError if this rank has fewer rows than it must have,
+    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
+    ///          unchanged then
+    /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
+    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) {
+        auto const& local = rows();
         std::size_t const width = local.row_size();
-        auto fetch = std::shared_ptr<RowFetch>();
+        auto fetch = std::shared_ptr<detail::RowFetch>();
         Tensor<T> others, out;
-        agree_on_table(Collective::gather, [&](Notice& n) {
-            check_exec(exec);
-            describe(n, width);
-            if (height_of(local) < slots_.rows_of(comm_.rank()))
-                throw ShapeError("local().shape(0)", height_of(local),
+        agree_on_table(detail::Collective::gather, [&](detail::Notice& n) {
+            detail::check_exec(exec);
+            describe(n);
+            if (detail::height_of(local) < slots_.rows_of(comm_.rank()))
+                throw ShapeError("local().shape(0)", detail::height_of(local),
                                  {slots_.rows_of(comm_.rank()), ", the number of this rank's rows"});
-            fetch = std::make_shared<RowFetch>(exec, lookup_slots_, comm_.rank(), field, ids);
+            fetch = std::make_shared<detail::RowFetch>(exec, lookup_slots_, comm_.rank(),
+                                                       slots_.grows() ? "rows" : "ids", ids);
             others = Tensor<T>::from_shape({fetch->others(), width});
             if (fetch->others() != fetch->received())  // the row of -1, which is the last
                 std::ranges::fill(others.row(fetch->received()), dtype<T>::narrow(typename dtype<T>::sum{}));
@@ -28482,15 +28056,15 @@ public:
             shape.push_back(width);
             out = Tensor<T>::from_shape(shape);
         });
-        after_agreement(group(), [&] {  // all that may fail is before the last exchange
+        detail::after_agreement(group(), [&] {  // all that may fail is before the last exchange
             auto const all = group();
-            RowFetch::ask(all, std::span(fetch.get(), 1));
+            detail::RowFetch::ask(all, std::span(fetch.get(), 1));
             auto const answers = rowan::gather(exec, local, fetch->asked());
             std::size_t const bytes = width * sizeof(T);
             auto const came = std::as_writable_bytes(std::span(others.data(), others.size()));
-            send_rows(all, *fetch, bytes, bytes_of(answers), came);
-            copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
-                      ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
+            fetch->send_rows(all, bytes, detail::bytes_of(answers), came);
+            detail::copy_rows(exec, ids.size(), bytes, fetch->rows(local.data(), others.data(), bytes),
+                              detail::ConsecutiveRows<std::byte>{reinterpret_cast<std::byte*>(out.data()), bytes});
         });
         lookup.fetch_ = std::move(fetch);
         lookup.number_ = ++lookups_;
@@ -28498,123 +28072,170 @@ public:
         return out;
     }
 
-    SelectedRows<T> exchange(Cpu exec, std::size_t width, std::span<SelectedRows<T> const> parts,
-                             SumOrder order) const {
-        std::unique_ptr<GroupOf<C>> all;
-        std::unique_ptr<ShardParts<T>> source;
+    /// The gradients of this rank's rows, merged, with row numbers as those of its tensor: for any optimizer but lamb,
+    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
+    /// or merge over all, as row_allreduce.
+    /// shapes   SelectedRows of the height of the table, or up to it if it grows, and rows of `width` elements, none or more
+    ///          -> of the height of this rank's rows
+    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; IndexError for a number
+    ///          that is not a row of the table; RemoteError on the other ranks
+    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
+    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
+        std::unique_ptr<detail::GroupOf<C>> all;
+        std::unique_ptr<detail::RowParts<T>> source;
+        std::vector<SelectedRows<T>> moved;  // with slots instead of rows
         std::vector<std::int64_t> splits;
-        after_agreement(group(), [&] {  // all memory that is needed before the agreement of RowReduction
-            all = std::make_unique<GroupOf<C>>(comm_);
-            source = std::make_unique<ShardParts<T>>(exec, parts, width, slots_, number_);
+        std::int64_t const height = slots_.height();
+        detail::after_agreement(group(), [&] {  // all memory that is needed before the agreement of RowReduction
+            all = std::make_unique<detail::GroupOf<C>>(comm_);
+            auto const own = [&, exec, parts](detail::Notice& n) {
+                std::size_t const width = rows().row_size();
+                for (auto const& p : parts) {
+                    if (p.height() > height || (p.height() < height && !slots_.grows()))
+                        throw ShapeError("parts height", p.height(), {slots_.grows() ? "at most " : "", height});
+                    if (p.value().shape().size() != 2 || p.row_size() != width)
+                        throw ShapeError("parts row shape", detail::shape_text(p.value().shape()),
+                                         {"[rows, ", width, "]"});
+                    moved.emplace_back(slots_.size(), slots_.of(exec, "parts rows", p.rows()), p.value().share());
+                }
+                if (parts.empty()) moved.emplace_back(slots_.size(), Ids<>(), Tensor<T>::from_shape({0, width}));
+                n.own[0] = static_cast<std::int64_t>(parts.size());
+                return std::span<SelectedRows<T> const>(moved);
+            };
+            source = std::make_unique<detail::RowParts<T>>(own, number_);
             splits = slots_.splits();
         });
-        auto const reduction =
-            begin_row_reduction(std::move(all), exec, std::move(source), {order, Route::owner}, std::move(splits));
-        OwnRows result(*this);
-        finish_row_reduction(*reduction, result);
-        return result.rows.result();
+        auto const reduction = detail::begin_row_reduction(std::move(all), exec, std::move(source),
+                                                           {order, Route::owner}, std::move(splits));
+        detail::RowResult<T> result(slots_.begin_of(comm_.rank()), slots_.rows_of(comm_.rank()));
+        detail::finish_row_reduction(*reduction, result);
+        return result.result();
     }
 
-    ShardGradient<T> gradient(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        std::size_t const bytes = width * sizeof(sum_t<T>);
+    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span(&part, 1), order);
+    }
+    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
+                             SumOrder order = SumOrder::parts) const {
+        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
+    }
+
+    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. The
+    /// owners know the rows from the gather, so that values alone travel; those of keys without a row take no part in it.
+    /// shapes   out_grad as the result of the gather -> SelectedRows of the height of this rank's rows
+    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load of a table by
+    ///          keys, or ranks give the lookups of different gathers or call it of different tables; RemoteError on the other
+    ///          ranks
+    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
+    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        auto const g = gradient(exec, lookup, out_grad);
+        std::size_t const width = rows().row_size();
+        SelectedRows<T> result;
+        static_cast<void>(detail::agree_on_end(group(), 0, detail::Told::differences, [&](detail::Notice&) {
+            detail::RowPieces all;
+            all.height = g.height();
+            all.shape = {0, width};
+            all.row_bytes = width * sizeof(detail::sum_t<T>);
+            all.resize(g.rows().size());
+            std::ranges::copy(g.rows(), all.rows.begin());
+            g.sums(exec).run([](std::size_t) {},
+                             [&](std::size_t k, detail::sum_t<T> const* sum) {
+                                 if (width != 0)
+                                     std::memcpy(all.bytes.data() + g.met_.place(k) * all.row_bytes, sum,
+                                                 all.row_bytes);
+                             });
+            result = detail::from_pieces<T>(exec, std::move(all));
+        }));
+        return result;
+    }
+
+    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
+    /// the examples of the tables.
+    /// shapes   out_grad as the result of the gather -> a gradient of the height of this rank's rows
+    /// errors   those of exchange of a lookup
+    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
+    ///          for; one agreement. It shares the memory of out_grad and of the lookup
+    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
+        std::size_t const width = rows().row_size(), bytes = width * sizeof(detail::sum_t<T>);
         ShardGradient<T> g;
-        Storage<std::byte> send;
-        agree_on_table(Collective::exchange_lookup, lookup.number_, [&](Notice& n) {
-            check_exec(exec);
+        detail::Storage<std::byte> send;
+        agree_on_table(detail::Collective::exchange_lookup, lookup.number_, [&](detail::Notice& n) {
+            detail::check_exec(exec);
             if (lookup.number_ == 0 || lookup.table_ != number_)
                 throw ShapeError("lookup", "not of this table", "one that gather has made");
             auto const& fetch = *lookup.fetch_;
             auto shape = fetch.shape();
             shape.push_back(width);
             if (out_grad.shape() != shape)
-                throw ShapeError("out_grad.shape()", shape_text(out_grad.shape()), shape_text(shape));
+                throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
             g.fetch_ = lookup.fetch_;
             g.value_ = out_grad.reshaped({fetch.plan().size(), width});
             g.height_ = slots_.rows_of(comm_.rank());
             g.met_ = fetch.met();
-            g.came_ = Storage<std::byte>(fetch.asked().size() * bytes);
-            send = Storage<std::byte>(fetch.others() * bytes);
-            ShardSums<T>::of_others(exec, fetch, g.value_, bytes_of(send));
-            describe(n, width);
+            g.came_ = detail::Storage<std::byte>(fetch.asked().size() * bytes);
+            send = detail::Storage<std::byte>(fetch.others() * bytes);
+            detail::ShardSums<T>::of_others(exec, fetch, g.value_, detail::bytes_of(send));
+            describe(n);
         });
-        after_agreement(group(), [&] {
-            give_rows(exec, group(), *g.fetch_, element_sums<T>(), bytes, bytes_of(std::as_const(send)),
-                      bytes_of(g.came_));
+        detail::after_agreement(group(), [&] {
+            g.fetch_->give_rows(exec, group(), detail::element_sums<T>(), bytes, detail::bytes_of(std::as_const(send)),
+                                detail::bytes_of(g.came_));
         });
         return g;
     }
 
-    SelectedRows<T> exchange(Cpu exec, std::size_t width, RowLookup const& lookup, Tensor<T> const& out_grad) const {
-        auto const g = gradient(exec, width, lookup, out_grad);
-        SelectedRows<T> result;
-        static_cast<void>(agree_on_end(group(), 0, Told::differences, [&](Notice&) {
-            RowPieces all;
-            all.height = g.height();
-            all.shape = {0, width};
-            all.row_bytes = width * sizeof(sum_t<T>);
-            all.resize(g.rows().size());
-            std::ranges::copy(g.rows(), all.rows.begin());
-            g.sums(exec).run([](std::size_t) {},
-                             [&](std::size_t k, sum_t<T> const* sum) {
-                                 if (width != 0)
-                                     std::memcpy(all.bytes.data() + g.met_.place(k) * all.row_bytes, sum,
-                                                 all.row_bytes);
-                             });
-            result = from_pieces<T>(exec, std::move(all));
-        }));
-        return result;
+protected:
+    explicit SharedRows(C comm) : comm_(std::move(comm)) {}
+
+    C const& comm() const { return comm_; }
+    detail::GroupOf<C> group() const { return detail::GroupOf<C>(comm_); }
+    detail::Slots const& slots() const { return slots_; }
+    std::int64_t number() const { return number_; }  ///< of the table, that of an agreement on rank 0
+    /// Tells where the rows are, in a table with this number.
+    void set(detail::Slots slots, std::int64_t number) {
+        detail::after_agreement(group(), [&] {
+            if (number_ == 0) route_ = detail::node_route(group());
+            lookup_slots_ = slots.by(route_);
+        });
+        slots_ = std::move(slots);
+        number_ = number;
+    }
+    void describe(detail::Notice& notice) const {
+        notice.same = {dtype<T>::wire, slots_.height(), static_cast<std::int64_t>(rows().row_size())};
+    }
+    /// Agrees on an operation of the same table, which has had as many lookups.
+    template <class F>
+    void agree_on_table(detail::Collective operation, std::int64_t lookup, F const& f) const {
+        auto const notices = detail::agree(group(), operation, detail::Told::differences, [&](detail::Notice& n) {
+            f(n);
+            n.own = {number_, lookup, 0};
+        });
+        detail::check_same_number(notices, 0, "the number of the sharded table");
+        detail::check_same_number(notices, 1, "the number of the lookup");
+    }
+    template <class F>
+    void agree_on_table(detail::Collective operation, F const& f) const {
+        agree_on_table(operation, lookups_, f);
     }
 
+    Own local_;  // this rank's rows
+
 private:
-    /// The rows of this rank, with their numbers there.
-    struct OwnRows final : RowTarget {
-        explicit OwnRows(RowShards const& s) : shards(s) {}
-        void take(RowPieces&& sums) override {
-            auto const& slots = shards.slots_;
-            int const rank = shards.comm_.rank();
-            for (auto& row : sums.rows) row -= slots.begin_of(rank);
-            sums.height = slots.rows_of(rank);
-            rows.take(std::move(sums));
+    Tensor<T> const& rows() const {
+        if constexpr (std::same_as<Own, Tensor<T>>) {
+            return local_;
+        } else {
+            return local_->value();
         }
-        Memory make(RowPieces const& like, std::size_t n) override { return rows.make(like, n); }
-        RowShards const& shards;
-        RowResult<T> rows;
-    };
+    }
 
     C comm_;
-    Slots slots_, lookup_slots_;  // the latter by the route
-    std::shared_ptr<NodeRoute const> route_;
+    detail::Slots slots_, lookup_slots_;  // the latter by the route
+    std::shared_ptr<detail::NodeRoute const> route_;
     std::int64_t number_ = 0, lookups_ = 0;
 };
 
-}  // namespace rowan::inline v0::detail
-
-// rowan/distributed/detail/row_shards_inl.hpp: the functions of row_shards.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_CALLED_FUNCTION void send_rows(ProcessGroup const& group, RowFetch const& fetch, std::size_t row_bytes,
-                                     std::span<std::byte const> answers, std::span<std::byte> come) {
-    FetchTransfer transfer;
-    transfer.add({&fetch, row_bytes, answers, come});
-    transfer.begin(group);
-    transfer.wait();
-}
-
-ROWAN_CALLED_FUNCTION void give_rows(Cpu exec, ProcessGroup const& group, RowFetch const& fetch,
-                                     ElementSums const& type, std::size_t row_bytes, std::span<std::byte const> pieces,
-                                     std::span<std::byte> came) {
-    GiveTransfer transfer;
-    transfer.add({&fetch, type, row_bytes, pieces, came});
-    transfer.begin(group);
-    transfer.wait(exec, fetch.rank_keys());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
+}  // namespace rowan::inline v0
 
 // rowan/sparse/detail/reserved_memory.hpp: ReservedMemory, a range of addresses that gets memory as it grows.
 
@@ -28825,6 +28446,130 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/sparse/detail/rows_in_memory.hpp: RowsInMemory, rows of a KeyedTable and states of its optimizer in memory.
+
+namespace rowan::inline v0::detail {
+
+/// Rows, and states of an optimizer, which grow together.
+template <class T>
+class RowsInMemory {
+public:
+    static constexpr bool in_memory = true;
+
+    /// errors   those of GrowingTensor
+    RowsInMemory(std::size_t width, std::int64_t most) : most_(most), value_({width}, most) {}
+
+    std::int64_t height() const noexcept { return value_.height(); }
+    /// The rows that there are addresses for in each tensor.
+    std::int64_t most_rows() const noexcept {
+        std::int64_t most = value_.most_rows();
+        for (auto const& state : states_) most = std::min(most, state->most_rows());
+        return most;
+    }
+    Tensor<T>& tensor() noexcept { return value_.tensor(); }
+    Tensor<T> const& tensor() const noexcept { return value_.tensor(); }
+
+    /// As KeyedTable::add_state.
+    template <class S>
+    GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first) {
+        if (find(name) != nullptr) throw Error({"two states are named \"", name, "\""});
+        auto state = std::make_unique<StateOf<S>>(row_shape, most_, first);
+        state->name = std::move(name);
+        if (state->rows.most_rows() < height()) throw std::bad_alloc();
+        state->grow(height());
+        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
+        auto& rows = state->rows;
+        states_.push_back(std::move(state));
+        return rows;
+    }
+    /// As KeyedTable::state.
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        State* const found = find(name);
+        if (found == nullptr) throw Error({"the table has no state \"", name, "\""});
+        if (!found->template has<S>()) throw TypeError({"the state \"", name, "\""}, found->type, dtype<S>::name);
+        return static_cast<StateOf<S>*>(found)->rows.tensor();
+    }
+    template <class S>
+    bool has_state(std::string_view name) const {
+        State const* const found = find(name);
+        return found != nullptr && found->template has<S>();
+    }
+    std::size_t states() const noexcept { return states_.size(); }
+
+    /// Makes memory ready for so many rows.
+    void reserve(std::int64_t height) {
+        value_.reserve(height);
+        for (auto const& state : states_) state->reserve(height);
+    }
+    void grow(std::int64_t height) {
+        value_.grow(height);
+        for (auto const& state : states_) state->grow(height);
+    }
+    void shrink(std::int64_t height) noexcept {
+        for (auto const& state : states_) state->shrink(this->height(), height);
+        value_.shrink(height);
+    }
+    /// Called before rows are written.
+    void change(Cpu, Ids<> const&) {}
+    /// Gives a row of all states first values.
+    void reset_states(std::int64_t row) {
+        for (auto const& state : states_) state->reset(row);
+    }
+
+private:
+    struct State {
+        virtual ~State() = default;
+        virtual std::int64_t most_rows() const noexcept = 0;
+        virtual void reserve(std::int64_t height) = 0;
+        virtual void grow(std::int64_t height) = 0;
+        virtual void shrink(std::int64_t from, std::int64_t to) noexcept = 0;
+        virtual void reset(std::int64_t row) = 0;
+
+        State(std::int32_t number, std::string_view elements) : wire(number), type(elements) {}
+        State(State const&) = delete;
+        State& operator=(State const&) = delete;
+        template <class S>
+        bool has() const {
+            return wire == dtype<S>::wire && type == dtype<S>::name;
+        }
+
+        std::int32_t wire;
+        std::string_view type;
+        std::string name{};
+    };
+    template <class S>
+    struct StateOf final : State {
+        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
+            : State(dtype<S>::wire, dtype<S>::name), rows(row_shape, most), first(first_value) {}
+        std::int64_t most_rows() const noexcept override { return rows.most_rows(); }
+        void reserve(std::int64_t height) override { rows.reserve(height); }
+        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
+        void shrink(std::int64_t from, std::int64_t to) noexcept override {
+            if (rows.height() == from) rows.shrink(to);
+        }
+        void reset(std::int64_t row) override {
+            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
+        }
+
+        GrowingTensor<S> rows;
+        S first;
+    };
+
+    /// The state of this name, or nullptr; also without a name.
+    State* find(std::string_view name) const {
+        auto const named = [&](auto const& state) { return !name.empty() && state->name == name; };
+        auto const found = std::ranges::find_if(states_, named);
+        return found == states_.end() ? nullptr : found->get();
+    }
+
+    std::int64_t most_;
+    GrowingTensor<T> value_;
+    std::vector<std::unique_ptr<State>> states_;
+};
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
 
@@ -29616,8 +29361,9 @@ using FirstValue = std::function<double(std::uint64_t bits, std::size_t k)>;
 ///
 /// Number k of the first row of a key depends on the seed, the key and k alone: it is the same in each run, on each
 /// rank and in any order of arrival. A row that an evicted key had begins anew for the next one, in the states also.
-/// Tensors that the table returned stay valid as it grows, with the rows that they had.
-template <class T, key_type Key = std::int64_t>
+/// Tensors that the table returned stay valid as it grows, with the rows that they had. `Rows` is where they are: in memory,
+/// or in a file, see KeyedFile.
+template <class T, key_type Key = std::int64_t, class Rows = detail::RowsInMemory<T>>
 class KeyedTable {
 public:
     using value_type = T;
@@ -29629,18 +29375,40 @@ public:
     ///          range; those of GrowingTensor
     /// cost     O(1)
     explicit KeyedTable(KeyedTableOptions const& options, FirstValue first = {})
-        : options_(checked(options)), first_(std::move(first)), value_({options.width}, most_rows(options.keys)),
+        : options_(checked(options)), first_(std::move(first)), rows_(options.width, most_rows(options.keys)),
           index_(options.keys) {
-        limit(value_.most_rows());
+        limit();
         if (options.keys.default_row) add_default_row();
     }
+    /// An empty table with such rows, of which there are none yet.
+    /// errors   those above; ShapeError if there are rows, or their width is another
+    /// cost     O(1)
+    KeyedTable(KeyedTableOptions const& options, Rows rows, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), rows_(std::move(rows)), index_(options.keys) {
+        check_width();
+        if (height() != 0) throw ShapeError("rows.height()", height(), "0: of a new table");
+        limit();
+        if (options.keys.default_row) add_default_row();
+    }
+    /// A table that was saved, with rows where they are.
+    /// errors   those above; as KeyIndex::assign; ShapeError if `saved` has another height than the rows
+    /// cost     that of KeyIndex::assign
+    KeyedTable(KeyedTableOptions const& options, KeyIndexContents<Key> const& saved, Rows rows, FirstValue first = {})
+        : options_(checked(options)), first_(std::move(first)), rows_(std::move(rows)), index_(options.keys) {
+        check_width();
+        if (saved.height != height()) throw ShapeError("rows.height()", height(), saved.height);
+        limit();
+        index_.assign(saved);
+    }
 
-    KeyIndex<Key> const& index() const noexcept { return index_; }       ///< the rows by keys
-    std::size_t size() const noexcept { return index_.size(); }          ///< the number of keys
-    std::int64_t height() const noexcept { return value_.height(); }     ///< the number of rows
-    std::size_t width() const noexcept { return options_.width; }        ///< the number of elements of a row
-    Tensor<T>& value() noexcept { return value_.tensor(); }              ///< the rows: [height, width]
-    Tensor<T> const& value() const noexcept { return value_.tensor(); }  ///< the rows: [height, width]
+    KeyIndex<Key> const& index() const noexcept { return index_; }      ///< the rows by keys
+    std::size_t size() const noexcept { return index_.size(); }         ///< the number of keys
+    std::int64_t height() const noexcept { return rows_.height(); }     ///< the number of rows
+    std::size_t width() const noexcept { return options_.width; }       ///< the number of elements of a row
+    Tensor<T>& value() noexcept { return rows_.tensor(); }              ///< the rows: [height, width]
+    Tensor<T> const& value() const noexcept { return rows_.tensor(); }  ///< the rows: [height, width]
+    Rows& where() noexcept { return rows_; }                            ///< where the rows are
+    Rows const& where() const noexcept { return rows_; }                ///< where the rows are
 
     /// Adds a tensor that grows with the table, whose rows have this shape and first values `first`: the state of an
     /// optimizer. The reference is valid as long as the table. Without `keys.capacity`, the table can have only as many
@@ -29656,15 +29424,8 @@ public:
     /// cost     as add_state
     template <class S>
     GrowingTensor<S>& add_state(std::string name, typename Tensor<S>::shape_type const& row_shape, S first = {}) {
-        if (find(name) != nullptr) throw Error({"two states are named \"", name, "\""});
-        auto state = std::make_unique<StateOf<S>>(row_shape, most_rows(options_.keys), first);
-        state->name = std::move(name);
-        if (state->rows.most_rows() < height()) throw std::bad_alloc();
-        state->grow(height());
-        for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
-        auto& rows = state->rows;
-        states_.push_back(std::move(state));
-        limit(rows.most_rows());
+        auto& rows = rows_.template add_state<S>(std::move(name), row_shape, first);
+        limit();
         return rows;
     }
 
@@ -29673,18 +29434,14 @@ public:
     /// cost     O(states)
     template <class S>
     Tensor<S>& state(std::string_view name) {
-        State* const found = find(name);
-        if (found == nullptr) throw Error({"the table has no state \"", name, "\""});
-        if (!found->template has<S>()) throw TypeError({"the state \"", name, "\""}, found->type, dtype<S>::name);
-        return static_cast<StateOf<S>*>(found)->rows.tensor();
+        return rows_.template state<S>(name);
     }
     /// Whether there is a state of this name, with elements of S.
     /// errors   none
     /// cost     O(states)
     template <class S>
     bool has_state(std::string_view name) const {
-        State const* const found = find(name);
-        return found != nullptr && found->template has<S>();
+        return rows_.template has_state<S>(name);
     }
 
     /// The rows of keys; new keys get rows, if the options admit them.
@@ -29692,11 +29449,19 @@ public:
     /// errors   as KeyIndex::find_or_insert; std::bad_alloc; then the table is unchanged
     /// cost     that of KeyIndex::find_or_insert, and one write of the new rows, on several threads
     Tensor<std::int64_t> find_or_insert(Cpu exec, Keys<Key> keys) {
-        make_room(exec, keys.size());
-        std::vector<std::int64_t> inserted;
-        auto rows = index_.find_or_insert(exec, keys, inserted);
-        add(exec, inserted);
-        return rows;
+        if constexpr (Rows::in_memory) {
+            make_room(exec, keys.size());
+            std::vector<std::int64_t> inserted;
+            auto rows = index_.find_or_insert(exec, keys, inserted);
+            add(exec, inserted);
+            return rows;
+        } else {
+            detail::KeyIndexAccess::check_settled(index_, "find_or_insert");
+            View view = this->view(exec, keys);
+            auto rows = view.at().share();
+            view.commit();
+            return rows;
+        }
     }
     Tensor<std::int64_t> find_or_insert(Keys<Key> keys) { return find_or_insert(Cpu{}, keys); }
 
@@ -29732,21 +29497,41 @@ public:
     /// Removes keys, as KeyIndex::erase.
     std::vector<std::int64_t> erase(Keys<Key> keys) { return index_.erase(keys); }
 
+    /// Of a table in a file: prepares rows for being written by hand, as TableFile::change.
+    /// errors   those of TableFile::change
+    /// cost     that of TableFile::change
+    void change(Cpu exec, Ids<> const& rows) requires(!Rows::in_memory) { rows_.change(exec, rows); }
+
     /// Replaces keys and rows by those of a saved table, such as in a checkpoint. States get as many rows, with their
     /// first values: assign theirs afterwards, with GrowingTensor::assign.
     /// shapes   value [contents.height, width]
     /// errors   as KeyIndex::assign; ShapeError if the value has another shape, or fewer rows than this table; those of
     ///          GrowingTensor::grow; nothing has changed
     /// cost     that of KeyIndex::assign, one read and one write of the rows, and one write of the states
-    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) {
+    void assign(KeyIndexContents<Key> const& contents, Tensor<T> const& value) requires(Rows::in_memory) {
         detail::KeyIndexAccess::check_settled(index_, "assign");
         detail::check_height("value", value, contents.height);
-        detail::check_trailing("value", value, value_.tensor().shape());
+        detail::check_trailing("value", value, this->value().shape());
         if (contents.height < height()) throw ShapeError("height", contents.height, {"at least ", height()});
-        reserve(contents.height);
+        rows_.reserve(contents.height);
         KeyIndex<Key> index(index_.options());
         index.assign(contents);
         replace(std::move(index), value);
+    }
+
+    /// Replaces the options of a table in a file, and its keys by those that were saved with its rows.
+    /// errors   as the constructor; nothing has changed
+    /// cost     that of KeyIndex::assign
+    void assign(KeyedTableOptions const& options, KeyIndexContents<Key> const& contents,
+                FirstValue first = {}) requires(!Rows::in_memory) {
+        detail::KeyIndexAccess::check_settled(index_, "assign");
+        if (contents.height != height()) throw ShapeError("rows.height()", height(), contents.height);
+        KeyIndex<Key> index(checked(options).keys);
+        index.assign(contents);
+        options_ = options;
+        first_ = std::move(first);
+        index_ = std::move(index);
+        limit();
     }
 
     /// Writes the first values of a key: what its row would have if it were new.
@@ -29761,49 +29546,6 @@ public:
 private:
     friend struct detail::KeyedTableAccess;
 
-    struct State {
-        virtual ~State() = default;
-        virtual void reserve(std::int64_t height) = 0;
-        virtual void grow(std::int64_t height) = 0;
-        virtual void shrink(std::int64_t from, std::int64_t to) noexcept = 0;
-        virtual void reset(std::int64_t row) = 0;
-
-        State(std::int32_t number, std::string_view elements) : wire(number), type(elements) {}
-        State(State const&) = delete;
-        State& operator=(State const&) = delete;
-        template <class S>
-        bool has() const {
-            return wire == dtype<S>::wire && type == dtype<S>::name;
-        }
-
-        std::int32_t wire;
-        std::string_view type;
-        std::string name{};
-    };
-    template <class S>
-    struct StateOf final : State {
-        StateOf(typename Tensor<S>::shape_type const& row_shape, std::int64_t most, S first_value)
-            : State(dtype<S>::wire, dtype<S>::name), rows(row_shape, most), first(first_value) {}
-        void reserve(std::int64_t height) override { rows.reserve(height); }
-        void grow(std::int64_t height) override { rows.grow(std::max(height, rows.height())); }
-        void shrink(std::int64_t from, std::int64_t to) noexcept override {
-            if (rows.height() == from) rows.shrink(to);
-        }
-        void reset(std::int64_t row) override {
-            std::ranges::fill(rows.tensor().row(static_cast<std::size_t>(row)), first);
-        }
-
-        GrowingTensor<S> rows;
-        S first;
-    };
-
-    /// The state of this name, or nullptr; also without a name.
-    State* find(std::string_view name) const {
-        auto const named = [&](auto const& state) { return !name.empty() && state->name == name; };
-        auto const found = std::ranges::find_if(states_, named);
-        return found == states_.end() ? nullptr : found->get();
-    }
-
     static KeyedTableOptions const& checked(KeyedTableOptions const& options) {
         if (options.keys.capacity < 0) throw ValueError("capacity", options.keys.capacity, "0 or more");
         if (!std::isfinite(options.low)) throw ValueError("low", options.low, "a finite number");
@@ -29816,33 +29558,30 @@ private:
         constexpr std::int64_t unlimited = GrowingTensor<T>::unlimited;
         return keys.capacity < unlimited ? keys.capacity + keys.default_row : unlimited;
     }
-    void limit(std::int64_t rows) noexcept {
-        most_rows_ = std::min(most_rows_, rows);
-        detail::KeyIndexAccess::limit(index_, most_rows_ - options_.keys.default_row);
+    void check_width() const {
+        if (value().row_size() != options_.width) throw ShapeError("rows.width()", value().row_size(), options_.width);
     }
+    void limit() noexcept { detail::KeyIndexAccess::limit(index_, rows_.most_rows() - options_.keys.default_row); }
 
     void add_default_row() {
-        value_.grow(1);
-        std::ranges::fill(value_.tensor().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
+        rows_.grow(1);
+        rows_.change(Cpu{}, {0});
+        std::ranges::fill(value().row(0), dtype<T>::narrow(typename dtype<T>::sum{}));
     }
 
     // What may fail before `add` gives the rows that the index has added their first values.
     void make_room(Cpu exec, std::size_t keys) {
         if (thread_count(exec) > 1) detail::prepare_helpers();
-        reserve(height() + std::min(static_cast<std::int64_t>(keys), most_rows_ - height()));
+        rows_.reserve(height() + std::min(static_cast<std::int64_t>(keys), rows_.most_rows() - height()));
     }
     void add(Cpu exec, std::span<std::int64_t const> inserted) {
         grow(index_.height());
-        std::size_t const width = options_.width + states_.size() + 1;
+        rows_.change(exec, inserted);
+        std::size_t const width = options_.width + rows_.states() + 1;
         detail::parallel_work(exec, inserted.size() * width, inserted.size(), 4096 / width + 1,
                               [&](std::size_t begin, std::size_t end) {
                                   for (std::size_t i = begin; i < end; ++i) reset(inserted[i]);
                               });
-    }
-
-    void reserve(std::int64_t height) {
-        value_.reserve(height);
-        for (auto const& state : states_) state->reserve(height);
     }
 
     // Replaces keys and rows, and the states, which were those of other keys, by their first values; memory for the rows
@@ -29850,26 +29589,17 @@ private:
     void replace(KeyIndex<Key>&& index, Tensor<T> const& value) {
         index_ = std::move(index);
         grow(index_.height());
-        std::copy_n(value.data(), value.size(), value_.tensor().data());
-        for (auto const& state : states_) {
-            for (std::int64_t row = 0; row < height(); ++row) state->reset(row);
-        }
+        std::copy_n(value.data(), value.size(), this->value().data());
+        for (std::int64_t row = 0; row < height(); ++row) rows_.reset_states(row);
     }
 
     void grow(std::int64_t height) {
-        if (height == this->height()) return;
-        value_.grow(height);
-        for (auto const& state : states_) state->grow(height);
-    }
-
-    void shrink(std::int64_t height) noexcept {
-        for (auto const& state : states_) state->shrink(this->height(), height);
-        value_.shrink(height);
+        if (height != this->height()) rows_.grow(height);
     }
 
     void reset(std::int64_t row) {
-        draw(detail::KeyIndexAccess::key(index_, row), value_.tensor().row(static_cast<std::size_t>(row)).data());
-        for (auto const& state : states_) state->reset(row);
+        draw(detail::KeyIndexAccess::key(index_, row), value().row(static_cast<std::size_t>(row)).data());
+        rows_.reset_states(row);
     }
 
     void draw(detail::KeyView<Key> key, T* to) const {
@@ -29886,22 +29616,20 @@ private:
 
     KeyedTableOptions options_;
     FirstValue first_;
-    std::int64_t most_rows_ = GrowingTensor<T>::unlimited;
-    GrowingTensor<T> value_;
-    std::vector<std::unique_ptr<State>> states_;
+    Rows rows_;
     KeyIndex<Key> index_;
 };
 
 /// The rows of a batch of keys, of which new ones are provisional: see KeyedTable::view.
-template <class T, key_type Key>
-class KeyedTable<T, Key>::View {
+template <class T, key_type Key, class Rows>
+class KeyedTable<T, Key, Rows>::View {
 public:
     using value_type = T;
 
     View(View&& other) noexcept = default;
     View& operator=(View&& other) = delete;
     ~View() {
-        if (keys_.open()) table_->shrink(height_);
+        if (keys_.open()) table_->rows_.shrink(height_);
     }
 
     Tensor<T>& rows() noexcept { return table_->value(); }                     ///< those of the table
@@ -29919,10 +29647,21 @@ public:
         return table_->template has_state<S>(name);
     }
 
-    /// Checks that commit will not fail.
+    /// Prepares rows in a file for being written, and checks that commit will not fail.
+    /// errors   Error if this view is committed or withdrawn, or an older one is open; those of TableFile::change
+    /// cost     O(1) in memory
+    void write(Cpu exec) {
+        check();
+        if constexpr (!Rows::in_memory) {
+            std::vector<std::int64_t> known;
+            std::ranges::copy_if(at(), std::back_inserter(known), [](std::int64_t row) { return row >= 0; });
+            table_->rows_.change(exec, known);
+        }
+    }
+    /// The check of `write` alone.
     /// errors   Error if this view is committed or withdrawn, or an older one is open
     /// cost     O(1)
-    void write(Cpu) const {
+    void check() const {
         if (!open()) throw Error("the view is no longer open: a step has kept its keys, or an older view is gone");
         keys_.check_oldest();
     }
@@ -29947,11 +29686,11 @@ struct KeyedTableAccess {
     /// errors   those of GrowingTensor::reserve
     template <class T, class Key>
     static void reserve(KeyedTable<T, Key>& table, std::int64_t height) {
-        table.reserve(height);
+        table.rows_.reserve(height);
     }
     /// Removes keys.
-    template <class T, class Key>
-    static void evict(KeyedTable<T, Key>& table, KeyEviction const& leaving) noexcept {
+    template <class T, class Key, class Rows>
+    static void evict(KeyedTable<T, Key, Rows>& table, KeyEviction const& leaving) noexcept {
         KeyIndexAccess::evict(table.index_, leaving);
     }
     /// Replaces keys and rows by those of an index with the same options, whose height is not less than the table's and
@@ -29989,7 +29728,7 @@ struct KeyedTableFiles;
 ///     auto const x = table.gather(exec, rows, lookup);
 ///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.gradient(exec, lookup, x_grad));
 ///
-/// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
+/// Functions gather, exchange and gradient are those of SharedRows. Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
 /// same. Numbers of rows depend on the number of ranks. Ranks may give each its own options.keys.hash_seed.
 ///
@@ -29997,9 +29736,11 @@ struct KeyedTableFiles;
 /// them all are answered right, with the same bits, but that rank alone has their memory and work, and the others wait
 /// for it. Who takes keys from strangers on several ranks gives the table a keyed hash of them, such as SipHash.
 template <class T, key_type Key, communicator C>
-class ShardedKeyedTable {
+class ShardedKeyedTable : public SharedRows<T, C, std::unique_ptr<KeyedTable<T, Key>>> {
+    using Base = SharedRows<T, C, std::unique_ptr<KeyedTable<T, Key>>>;
+    using Base::local_, Base::group;
+
 public:
-    using Lookup = detail::RowLookup;  ///< the rows of a gather, for exchange
     /// States of a table, by names, for files.
     template <class S>
     using States = std::map<std::string, std::reference_wrapper<GrowingTensor<S>>>;
@@ -30010,20 +29751,19 @@ public:
     ///          the other ranks; ShapeError on all if ranks have different options or keys of another type
     /// cost     O(1), one agreement
     ShardedKeyedTable(C comm, KeyedTableOptions const& options)
-        : shards_(std::move(comm)), counts_(counted(options.keys)), capacity_(options.keys.capacity) {
+        : Base(std::move(comm)), counts_(counted(options.keys)), capacity_(options.keys.capacity) {
         detail::NamedValues same;
         auto const notices =
-            detail::agree(shards_.group(), detail::Collective::keyed_table, detail::Told::all, [&](detail::Notice& n) {
+            detail::agree(group(), detail::Collective::keyed_table, detail::Told::all, [&](detail::Notice& n) {
                 if (options.keys.default_row) throw ValueError("keys.default_row", 1, "false in a table on ranks");
                 local_ = std::make_unique<KeyedTable<T, Key>>(options);
                 same = values_of(options);
                 n.same[0] = dtype<T>::wire;
                 n.own[0] = same.hash();
             });
-        detail::check_same_values(shards_.group(), notices, 0, same);
-        detail::after_agreement(shards_.group(), [&] {
-            shards_.set(detail::Slots(std::vector<std::int64_t>(notices.size())), notices[0].number);
-        });
+        detail::check_same_values(group(), notices, 0, same);
+        detail::after_agreement(
+            group(), [&] { this->set(detail::Slots(std::vector<std::int64_t>(notices.size())), notices[0].number); });
     }
 
     /// This rank's keys and rows.
@@ -30031,7 +29771,7 @@ public:
     /// This rank's rows: [local().height(), width].
     Tensor<T>& value() noexcept { return local_->value(); }
     /// Rows that find and find_or_insert give are below it.
-    std::int64_t height() const noexcept { return shards_.slots().height(); }
+    std::int64_t height() const noexcept { return this->slots().height(); }
 
     /// Adds the state of an optimizer for this rank's rows, as KeyedTable::add_state. All ranks add the same.
     template <class S>
@@ -30062,9 +29802,9 @@ public:
     Tensor<std::int64_t> find(Cpu exec, Keys<Key> keys) const {
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find, exec, keys, false, fetch);
-        return detail::after_agreement(shards_.group(), [&] {
+        return detail::after_agreement(group(), [&] {
             auto const rows = local_->index().find(exec, fetch.asked());
-            return fetch.answer(exec, shards_.group(), rows);
+            return fetch.answer(exec, group(), rows);
         });
     }
 
@@ -30080,75 +29820,17 @@ public:
         detail::KeyFetch<Key> fetch;
         ask(detail::Collective::find_or_insert, exec, keys, counts_, fetch);
         std::optional<typename KeyedTable<T, Key>::View> view;
-        bool told = false;
-        try {
-            view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
-            told = true;
-            agree_on_growth(detail::Collective::find_or_insert, local_->index(), {});  // throws on all ranks or on none
-        } catch (...) {
-            if (!told) {
-                detail::agree(shards_.group(), detail::Collective::find_or_insert, detail::Told::all,
-                              [](detail::Notice&) {
-                                  try {
-                                      throw;
-                                  } catch (IndexError const& e) {  // its position is not in the list of the caller
-                                      throw e.moved_to("keys", IndexError::no_position);
-                                  }
-                              });
+        auto const grown = [&]() -> KeyIndex<Key> const& {
+            try {
+                view.emplace(local_->view(exec, fetch.asked(), fetch.times()));
+            } catch (IndexError const& e) {  // its position is not in the list of the caller
+                throw e.moved_to("keys", IndexError::no_position);
             }
-            throw;
-        }
+            return local_->index();
+        };
+        agree_on_growth(detail::Collective::find_or_insert, {}, grown);  // throws on all ranks or on none
         view->commit();
-        return detail::after_agreement(shards_.group(),
-                                       [&] { return fetch.answer(exec, shards_.group(), view->at()); });
-    }
-
-    /// The rows of the table with these numbers, as find and find_or_insert give them; zeros for -1. Every row is asked
-    /// for once. `lookup` is for exchange, also when the table has grown since.
-    /// shapes   rows of any shape, also without rows -> rows.shape + [width]
-    /// errors   IndexError if a number is neither -1 nor a row of the table, RemoteError on the other ranks; ShapeError
-    ///          on all if ranks call it of different tables; `lookup` is unchanged then
-    /// cost     a sort of the rows; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> rows, Lookup& lookup) {
-        return shards_.gather(exec, local_->value(), "rows", rows, lookup);
-    }
-
-    /// The gradients of this rank's rows, merged, with row numbers as those of value(): for any optimizer but lamb. The
-    /// parts of rank 0 come first, and so on; the sums are those of sum_of_parts or merge over all, as row_allreduce.
-    /// shapes   SelectedRows of a height up to height() and rows of `width` elements, none or more -> of height
-    ///          local().height()
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; IndexError for a
-    ///          number that is not a row of the table; RemoteError on the other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
-    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        return shards_.exchange(exec, local_->value().row_size(), parts, order);
-    }
-    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span(&part, 1), order);
-    }
-    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
-                             SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
-    }
-
-    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. Those
-    /// of keys without a row take no part in it.
-    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().height()
-    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table or from before a load, or ranks
-    ///          give the lookups of different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
-    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.exchange(exec, local_->value().row_size(), lookup, out_grad);
-    }
-
-    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
-    /// the example.
-    /// shapes   out_grad as the result of the gather -> a gradient of height local().height()
-    /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
-    ///          for; one agreement. It shares the memory of out_grad and of the lookup
-    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.gradient(exec, local_->value().row_size(), lookup, out_grad);
+        return detail::after_agreement(group(), [&] { return fetch.answer(exec, group(), view->at()); });
     }
 
     /// Writes keys, rows, what is recorded of the keys, and states, `<folder>/<name>`, for load on any number of ranks:
@@ -30220,41 +29902,40 @@ private:
     /// Tells the owners of keys that this rank looks for them.
     void ask(detail::Collective operation, Cpu exec, Keys<Key> const& keys, bool counts,
              detail::KeyFetch<Key>& fetch) const {
-        shards_.agree_on_table(operation, [&](detail::Notice& n) {
-            shards_.describe(n, local_->value().row_size());
-            fetch.deal(exec, keys, shards_.comm().size(), counts, local_->index().options().hash_seed);
+        this->agree_on_table(operation, [&](detail::Notice& n) {
+            this->describe(n);
+            fetch.deal(exec, keys, this->comm().size(), counts, local_->index().options().hash_seed);
         });
-        detail::after_agreement(shards_.group(), [&] { fetch.ask(shards_.group()); });
+        detail::after_agreement(group(), [&] { fetch.ask(group()); });
     }
 
-    /// Agrees that each rank has the keys and rows of an index from now on, and a load the same states. Returns the
-    /// number of the agreement.
-    /// errors   IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
+    /// Agrees that each rank has the keys and rows of the index that f gives from now on, and a load the same states. Returns
+    /// the number of the agreement.
+    /// errors   those of f; IndexError on all ranks if there are more keys than the capacity; what has failed on one, RemoteError
     ///          on the others
-    std::int64_t agree_on_growth(detail::Collective operation, KeyIndex<Key> const& index,
-                                 detail::NamedValues const& states) {
-        auto const notices = detail::agree(shards_.group(), operation, detail::Told::all, [&](detail::Notice& n) {
+    template <class F>
+    std::int64_t agree_on_growth(detail::Collective operation, detail::NamedValues const& states, F const& f) {
+        auto const notices = detail::agree(group(), operation, detail::Told::all, [&](detail::Notice& n) {
+            KeyIndex<Key> const& index = f();
             n.own = {std::max(index.height(), local_->height()), static_cast<std::int64_t>(index.size()),
                      states.hash()};
         });
-        detail::check_same_values(shards_.group(), notices, 2, states);
+        detail::check_same_values(group(), notices, 2, states);
         std::int64_t keys = 0;
         for (auto const& n : notices) keys += n.own[1];
         if (keys > capacity_)
             throw IndexError("keys", IndexError::no_position, keys,
                              {"of all ranks are more than ", capacity_, ", the capacity"});
-        detail::after_agreement(shards_.group(), [&] {
+        detail::after_agreement(group(), [&] {
             std::vector<std::int64_t> heights;
             for (auto const& n : notices) heights.push_back(n.own[0]);
-            shards_.set(detail::Slots(heights), shards_.number());
+            this->set(detail::Slots(heights), this->number());
         });
         return notices[0].number;
     }
 
-    detail::RowShards<T, C> shards_;
     bool counts_;
     std::int64_t capacity_;
-    std::unique_ptr<KeyedTable<T, Key>> local_;
 };
 
 }  // namespace rowan::inline v0
@@ -30280,17 +29961,18 @@ struct TableFiles;
 ///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
 ///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
-/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+/// Functions gather, exchange and gradient are those of SharedRows. The rows have the same bits for any number of ranks and
+/// any partition, if the parts of exchange are the same.
 ///
 /// Where all nodes of the communicator have as many ranks, a power of two above 1, a row that ranks of a node look up in
 /// another travels to it once, and one sum of their gradients goes back.
 template <class T, class Device, communicator C>
-class ShardedTable {
+class ShardedTable : public SharedRows<T, C, Tensor<T>> {
+    using Base = SharedRows<T, C, Tensor<T>>;
+    using Base::local_;
     static_assert(std::same_as<Device, Cpu>, "rowan::ShardedTable: rows lie in the memory of the CPU");
 
 public:
-    using Lookup = detail::RowLookup;  ///< the ids of a gather, for exchange
-
     /// Calls first(row, values), for each row of this rank, where values is a std::span<T> of `width` elements.
     /// errors   ShapeError on all ranks if the partition or width has a bad number, ranks have different partitions, or
     ///          partition.ranks is not comm.size(); what `first` or the allocation throws, RemoteError on the other
@@ -30298,11 +29980,11 @@ public:
     /// cost     the memory of this rank's rows, one call of `first` for each, one agreement
     template <std::invocable<std::int64_t, std::span<T>> F>
     ShardedTable(C comm, Partition partition, std::int64_t width, F const& first)
-        : shards_(std::move(comm)), partition_(partition) {
+        : Base(std::move(comm)), partition_(partition) {
         detail::Slots slots;
         auto const notices =
-            detail::agree(shards_.group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
-                C const& ranks = shards_.comm();
+            detail::agree(this->group(), detail::Collective::table, detail::Told::all, [&](detail::Notice& n) {
+                C const& ranks = this->comm();
                 partition_.check();
                 if (width < 0) throw ShapeError("width", width, "at least 0");
                 if (partition_.ranks != ranks.size())
@@ -30317,7 +29999,7 @@ public:
             });
         detail::check_same_number(notices, 0, "partition.block");
         detail::check_same_number(notices, 1, "partition.first");
-        shards_.set(std::move(slots), notices[0].number);
+        this->set(std::move(slots), notices[0].number);
     }
 
     /// Which rank has which rows.
@@ -30327,54 +30009,6 @@ public:
     Tensor<T>& local() & noexcept { return local_; }
     Tensor<T> const& local() const& noexcept { return local_; }
     Tensor<T> local() && noexcept { return local_.share(); }
-
-    /// The rows of the table at `ids`, which differ between ranks. Every id is asked for once. `lookup` is for
-    /// exchange.
-    /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if an id is not in [0, height), or ShapeError if local() has fewer rows than this rank,
-    ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
-    ///          unchanged then
-    /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement
-    Tensor<T> gather(Cpu exec, Ids<> ids, Lookup& lookup) { return shards_.gather(exec, local_, "ids", ids, lookup); }
-
-    /// The gradients of this rank's rows, merged, with row numbers as those of local(): for any optimizer but lamb,
-    /// which needs the norm of all rows. The parts of rank 0 come first, and so on; the sums are those of sum_of_parts
-    /// or merge over all, as row_allreduce.
-    /// shapes   SelectedRows of height `height` and rows of `width` elements, none or more -> of height
-    ///          local().shape(0)
-    /// errors   ShapeError if a height or width differs, or ranks have different orders or tables; RemoteError on the
-    ///          other ranks
-    /// cost     a merge of each part; every distinct row sent once to its owner; two or three agreements
-    SelectedRows<T> exchange(Cpu exec, std::span<SelectedRows<T> const> parts, SumOrder order = SumOrder::parts) const {
-        return shards_.exchange(exec, local_.row_size(), parts, order);
-    }
-    SelectedRows<T> exchange(Cpu exec, SelectedRows<T> const& part, SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span(&part, 1), order);
-    }
-    SelectedRows<T> exchange(Cpu exec, std::vector<SelectedRows<T>> const& parts,
-                             SumOrder order = SumOrder::parts) const {
-        return exchange(exec, std::span<SelectedRows<T> const>(parts), order);
-    }
-
-    /// The gradients of this rank's rows, merged, from the gradient of a gather's result: one part for each rank. The
-    /// owners know the rows from the gather, so that values alone travel.
-    /// shapes   out_grad as the result of the gather -> SelectedRows of height local().shape(0)
-    /// errors   ShapeError if out_grad has another shape, `lookup` is of another table, or ranks give the lookups of
-    ///          different gathers or call it of different tables; RemoteError on the other ranks
-    /// cost     a merge, and a row sent for each distinct row of other ranks; two agreements
-    SelectedRows<T> exchange(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.exchange(exec, local_.row_size(), lookup, out_grad);
-    }
-
-    /// The gradient of this rank's rows for one step of an optimizer, which sums and changes each row in one pass: see
-    /// the example.
-    /// shapes   out_grad as the result of the gather -> a gradient of height local().shape(0)
-    /// errors   those of exchange of a lookup
-    /// cost     the sums of rows of other ranks, which travel, and a merge of this rank's rows that others have asked
-    ///          for; one agreement. It shares the memory of out_grad and of the lookup
-    ShardGradient<T> gradient(Cpu exec, Lookup const& lookup, Tensor<T> const& out_grad) const {
-        return shards_.gradient(exec, local_.row_size(), lookup, out_grad);
-    }
 
     /// Writes the table and states of its optimizer, `<folder>/<name>`, for load on any number of ranks. The folder is
     /// one that all ranks see. Each rank writes a file, and when all are complete, rank 0 replaces the index; until
@@ -30432,9 +30066,7 @@ private:
         return {local_.data() + static_cast<std::size_t>(i) * width, width};
     }
 
-    detail::RowShards<T, C> shards_;
     Partition partition_;
-    Tensor<T> local_;
 };
 
 }  // namespace rowan::inline v0
@@ -30506,7 +30138,15 @@ static_assert(communicator<Threads>);
 
 // rowan/distributed/detail/long_wait.hpp: RankWatch, what ranks that wait long for others tell each other.
 
+#include <cstdio>
+
 namespace rowan::inline v0::detail {
+
+/// Prints `rank 2: text` to standard error, and what other streams still have.
+inline void print_error(int rank, std::string_view text) {
+    std::fprintf(stderr, "rank %d: %.*s\n", rank, static_cast<int>(text.size()), text.data());
+    std::fflush(nullptr);
+}
 
 /// After so many milliseconds, and then again, ranks that wait say for whom. Tests shorten it.
 inline std::atomic<std::int64_t> report_waits_after{60'000};
@@ -34677,7 +34317,8 @@ namespace rowan::inline v0 {
 struct TrainCheckpointOptions {
     std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
     std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
-    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
+    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing. Tables in files have
+    /// the rows of the last one alone, unless layer::InFile::keep_previous.
     bool previous = false;
 };
 
@@ -34698,7 +34339,8 @@ namespace layer {
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
     int ranks = 1;           ///< how many ranks save together
-    /// Saves values by name, such that after an error or a sudden end the save before remains.
+    /// Saves values by name, such that after an error or a sudden end the save before remains. Rows of tables in files may
+    /// have missed steps of a layer::Deferred optimizer, as "w#made" tells.
     std::function<void(Variable& cost, Parameters const& all)> save = {};
     std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
 
@@ -36280,8 +35922,14 @@ public:
     AnyTrainer(AnyTrainer const&) = delete;
     AnyTrainer& operator=(AnyTrainer const&) = delete;
     ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    /// Tables in files are saved if the result is `lasting`.
-    ROWAN_IF_CALLED Parameters parameters(bool lasting) const;
+    /// With Saving::with_others rows of tables in files may have missed steps, which the result tells.
+    ROWAN_IF_CALLED Parameters parameters(Saving saving) const;
+    /// All that was made with Saving::with_others is saved.
+    void saved_others() const {
+        if (trained_ != nullptr) trained_->saved_others();
+    }
+    /// Brings all rows up to date.
+    ROWAN_IF_CALLED void flush(bool files = true) const;
     std::int64_t steps() const noexcept { return steps_; }
     /// Those of the losses of the last step.
     std::int64_t rows() const noexcept { return rows_; }
@@ -36554,6 +36202,9 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
         if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
+    for (Variable const* const v : parameters_) {
+        if (resume != nullptr && (deferred_ == nullptr || !deferred_->contains(*v))) check_up_to_date(*v, *resume);
+    }
     auto const* const ranks = ranks_.get();
     catch_up_others(all);
     std::vector<std::uint64_t> seeds;
@@ -36572,16 +36223,22 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
             all[i]->initialize(all[i]->value(), seeds[i], exec_);
         }
     }
+    if (resume != nullptr && deferred_ != nullptr) deferred_->load(*resume);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(bool lasting) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::flush(bool files) const {
     if (trained_ != nullptr) trained_->show(deferred_.get());
-    if (deferred_ != nullptr) deferred_->flush(exec_.host());
+    if (deferred_ != nullptr) deferred_->flush(exec_.host(), files);
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(Saving saving) const {
+    flush(saving != Saving::with_others);
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables())
         result.set(v->name(), TrainedTables::is_in_file(*v) ? v->value().share() : v->value().copy());
-    if (trained_ != nullptr) trained_->save(result, lasting);
+    if (trained_ != nullptr) trained_->save(result, saving);
+    if (deferred_ != nullptr) deferred_->save(result);
     synchronize(exec_);
     return result;
 }
@@ -37929,7 +37586,9 @@ ROWAN_CALLED_FUNCTION double make_step(HeldTrainer& held, std::span<Feeds const>
     return held.trainer->step(batches, nullptr);
 }
 
-ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(true); }
+ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) {
+    return held.trainer->parameters(Saving::alone);
+}
 
 ROWAN_CALLED_FUNCTION std::int64_t steps_of(HeldTrainer const& held) noexcept { return held.trainer->steps(); }
 
@@ -38320,7 +37979,7 @@ private:
     ROWAN_IF_CALLED bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
     /// Makes the trainer, from the last save of options.checkpoint if there is one.
     ROWAN_IF_CALLED void go_on();
-    ROWAN_IF_CALLED void save();
+    ROWAN_IF_CALLED void save(bool last);
 
     Variable& cost_;
     CostType const& type_;
@@ -38336,7 +37995,7 @@ private:
     bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
     std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
     std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
-    bool changed_ = false;                  // since the last save was loaded
+    bool changed_ = false;                  // since the last save was loaded; or rows there have missed steps
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
@@ -38367,7 +38026,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
         if (!saved) return;
         TrainPosition at = TrainPosition::taken_from(*saved);
         words[1] = epoch_ = at.epoch;
-        words[2] = known_ = at.batches;
+        words[2] = known_ = batches_ = at.batches;
+        changed_ = std::ranges::any_of(*saved, [](auto const& v) { return v.first.ends_with("#made"); });
         epochs_->begin(std::move(at));
         more_ = !epochs_->ended();
         from_save.emplace(options_);
@@ -38378,11 +38038,14 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
     trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save(bool last) {
     Parameters all;
-    agree(ranks_, TrainCall::save,
-          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(true)); });
+    agree(ranks_, TrainCall::save, [&](Words&) {
+        if (last) trainer_->flush();  // the result is of this save, too
+        all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(Saving::with_others));
+    });
     options_.checkpoint.save(cost_, all);
+    trainer_->saved_others();
 }
 
 ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
@@ -38409,7 +38072,7 @@ ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::sp
     if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
-        save();
+        save(false);
         agreed_ = false;  // a save of the user may have failed on some ranks
     }
     reads_ = more_;
@@ -38479,15 +38142,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-            return !ends || epochs_->end(epoch_, trainer_->parameters(false), options_.on_epoch);
+            return !ends || epochs_->end(epoch_, trainer_->parameters(Saving::nothing), options_.on_epoch);
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (options_.checkpoint && changed_) save();
+    if (options_.checkpoint && changed_) save(true);
     Parameters learned;
     agree(ranks_, TrainCall::end, [&](Words&) {
         epochs_->check_best();
-        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(true);
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(Saving::alone);
     });
     return learned;
 }
@@ -66812,6 +66475,13 @@ ROWAN_INLINE void replay_two(StepHistory<Rule> const& history, Shrinkage const& 
 
 namespace rowan::inline v0 {
 
+/// What the rows of a table have missed: see Deferred::contents.
+template <class Options>
+struct DeferredContents {
+    std::vector<Options> steps = {};       ///< the options of the steps since the last flush
+    std::vector<std::uint16_t> made = {};  ///< how many of these each row has made
+};
+
 /// The steps of an optimizer on a table whose gradients touch a few rows. A step updates these rows, and notes for the
 /// others that they have missed it; a row makes up for the steps that it has missed, with a gradient of 0, before it is
 /// next read or updated. After `flush`, the table and the states have the bits that the optimizer gives with the dense
@@ -66822,6 +66492,7 @@ namespace rowan::inline v0 {
 ///     deferred.catch_up(ids, table, moment1, moment2);                                 before rows are read
 ///     deferred.step(grad, {.learning_rate = rate, .step = t}, table, moment1, moment2);   as adam
 ///     deferred.flush(table, moment1, moment2);                                         before all rows are read
+///     auto const behind = deferred.contents();                         or, to save the table as it is; then `assign`
 ///
 /// The tensors are the same in all calls: param, then the states, in the order of sgd, momentum, adam, adagrad or
 /// rmsprop, whose options are `Options`. Steps with a gradient of 0 change nothing under adagrad without a decay, if
@@ -66950,6 +66621,43 @@ public:
     template <class... P>
     requires(sizeof...(P) > 0) void flush(Tensor<P>&... param) { flush(Cpu{}, param...); }
 
+    /// What rows have missed, to be saved with the table, which need not be flushed then.
+    /// errors   std::bad_alloc
+    /// cost     2 bytes a row and the options of each step
+    DeferredContents<Options> contents() const {
+        DeferredContents<Options> all{.made = done_};
+        for (std::size_t step = 0; step < history_.size(); ++step)
+            history_[step].visit([&](auto const& formula) { all.steps.push_back(formula.options); });
+        return all;
+    }
+    /// Takes what rows of a table had missed when it was saved.
+    /// shapes   as catch_up
+    /// errors   ShapeError if it is of another height or has more than 65,535 steps; IndexError if a row has made more steps
+    ///          than there are; those of the optimizer's function for the options of a step; std::bad_alloc; nothing has
+    ///          changed
+    /// cost     2 bytes a row and 100 for each step; with a closed form 160 more
+    template <class... P>
+    void assign(DeferredContents<Options> saved, Tensor<P>&... param) {
+        Checks::tensors(height(), param...);
+        if (saved.made.size() != done_.size()) throw ShapeError("made.size()", saved.made.size(), done_.size());
+        static constexpr std::size_t most = std::numeric_limits<Step>::max();
+        if (saved.steps.size() > most) throw ShapeError("steps.size()", saved.steps.size(), {"at most ", most});
+        for (std::size_t row = 0; row < done_.size(); ++row) {
+            if (saved.made[row] > saved.steps.size())
+                throw IndexError("made", row, saved.made[row], saved.steps.size() + 1);
+        }
+        Deferred other(Height(height()), options_);
+        for (auto const& options : saved.steps) {
+            other.history_.reserve();
+            other.history_.add(detail::deferred_rule<Options>::make(options, param...), sizeof...(P) - 1);
+            if (options_.catch_up != CatchUp::closed_form) continue;
+            other.closed_.reserve(other.history_);
+            other.closed_.add(other.history_);
+        }
+        other.done_ = std::move(saved.made);
+        *this = std::move(other);
+    }
+
     /// Changes the height. New rows have missed nothing; rows that no longer exist are forgotten.
     /// errors   as the constructor
     /// cost     O(height)
@@ -67061,10 +66769,11 @@ namespace rowan::inline v0 {
 ///     auto view = deferred.view(keys);
 ///     auto x = gather(view.rows(), view.at());
 ///     adam(view, x_grad, {.step = t});
-///     deferred.flush();                                            before all rows are read or saved
+///     deferred.flush();                                            before all rows are read
+/// Save what `contents` gives with the table, or flush before.
 /// A new row has missed nothing, nor has one that a new key gets after another: keys enter the table by such views alone.
 /// Rows that a view has brought up to date stay so without a step. The table stays the caller's, and outlives this. After
-/// it was loaded anew, begin a new DeferredTable.
+/// it was loaded anew, begin a new DeferredTable, and assign what it had missed.
 template <class O, row_table X>
 class DeferredTable {
     static_assert(detail::is_deferred<O>,
@@ -67150,6 +66859,23 @@ public:
             }
             deferred_.flush(exec, view.rows(), state...);
         });
+    }
+
+    /// What rows have missed, to be saved with the table.
+    /// errors   those of the table's view; std::bad_alloc
+    /// cost     that of Deferred::contents
+    DeferredContents<typename O::options> contents() {
+        fit(table_.view(Cpu{}, names{}).rows());
+        return deferred_.contents();
+    }
+    /// Takes what rows had missed when the table was saved.
+    /// errors   those of Deferred::assign, and of the table's view and states
+    /// cost     that of Deferred::assign
+    void assign(DeferredContents<typename O::options> saved) {
+        auto view = table_.view(Cpu{}, names{});
+        fit(view.rows());
+        detail::with_states(typename O::states{}, view,
+                            [&](auto&... state) { deferred_.assign(std::move(saved), view.rows(), state...); });
     }
 
 private:
@@ -68174,6 +67900,10 @@ public:
     /// errors   ShapeError if it is less than before; std::bad_alloc; the set is unchanged
     /// cost     amortised O(new rows / 64)
     ROWAN_IF_CALLED void grow(Height height);
+    /// Removes the rows from `height` on, if there are any.
+    /// errors   none
+    /// cost     O(1)
+    ROWAN_IF_CALLED void shrink(Height height) noexcept;
 
     /// Adds rows, in any order; duplicates are allowed.
     /// errors   IndexError if a row is not in [0, height)
@@ -68242,6 +67972,13 @@ ROWAN_CALLED_FUNCTION void TouchedRows::grow(Height height) {
     if (height < height_) throw ShapeError("height", {std::int64_t{height}}, {"at least ", height_});
     bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
     height_ = height;
+}
+
+ROWAN_CALLED_FUNCTION void TouchedRows::shrink(Height height) noexcept {
+    if (height >= height_) return;
+    bits_.resize(static_cast<std::size_t>(height / 64 + (height % 64 != 0)));
+    height_ = height;
+    if (height % 64 != 0) bits_.back() &= bit(static_cast<std::size_t>(height)) - 1;
 }
 
 ROWAN_CALLED_FUNCTION void TouchedRows::add(Ids<> rows) {
@@ -68500,7 +68237,8 @@ namespace rowan::inline v0::layer {
 /// Parameters with a dense gradient are updated as without it. The states have the names of the optimizer's, so that a
 /// training may be resumed with the one or the other. Trainer::parameters, and with it all that is saved, measured or
 /// inferred, brings all rows up to date first, as do the end of a trainer and the steps of another one that reads the
-/// table. The scope's own values are behind until then.
+/// table. The scope's own values are behind until then. Of a table in a file, checkpoints within a training tell instead which
+/// steps rows have missed: only it goes on with them, and its end brings the rows up to date.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
 /// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids and
@@ -68616,10 +68354,75 @@ public:
         with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
+    bool in_file() const override { return table_file() != nullptr; }
+    void save(AddTablePart const& add) const override {
+        if (!state_->rows || !state_->rows->behind()) return;
+        auto const all = state_->rows->contents();
+        auto made = Tensor<std::uint8_t>::from_shape({all.made.size(), 2});
+        std::memcpy(made.data(), all.made.data(), made.size());
+        auto history = Tensor<std::int64_t>::zeros({1 + all.steps.size(), fields});
+        history.data()[0] = names();
+        std::int64_t* to = history.data() + fields;
+        for (auto const& options : all.steps) {
+            each_field<Options>([&](auto const& field) {
+                *to++ = std::bit_cast<std::int64_t>(static_cast<double>(options.*field.member));
+            });
+        }
+        add("made", value_of(std::move(made)));
+        add("history", value_of(std::move(history)));
+    }
+    void load(FindTablePart const& find) override {
+        auto const& made = find("made").template get<LoDTensor<std::uint8_t>>().value();
+        auto const& history = find("history").template get<LoDTensor<std::int64_t>>().value();
+        auto const& name = variables_[0]->name();
+        auto const height = variables_[0]->value().rows();
+        if (made.dimension() != 2 || made.shape(0) != height || made.shape(1) != 2)
+            throw ShapeError({name, "#made.shape()"}, shape_text(made.shape()), {"[", height, ", 2]"});
+        if (history.dimension() != 2 || history.shape(0) == 0 || history.shape(1) != fields ||
+            history.data()[0] != names())
+            throw ShapeError({name, "#history.shape()"}, shape_text(history.shape()),
+                             {"[1 + steps, ", fields, "], of the options of this deferred optimizer: it is another's"});
+        DeferredContents<Options> all;
+        all.made.resize(height);
+        std::memcpy(all.made.data(), made.data(), made.size());
+        std::int64_t const* from = history.data() + fields;
+        for (std::size_t step = 0; step + 1 < history.shape(0); ++step) {
+            Options& options = all.steps.emplace_back();
+            each_field<Options>([&](auto const& field) {
+                using Member = std::remove_reference_t<decltype(options.*field.member)>;
+                double const x = std::bit_cast<double>(*from++);
+                bool const whole = std::abs(x) <= 0x1p53 && x == std::trunc(x);
+                if (std::same_as<Member, bool> ? x != 0 && x != 1 : std::integral<Member> && !whole)
+                    throw ValueError({name, "#history[", step + 1, "], ", field.name}, x,
+                                     "a whole number in its range");
+                options.*field.member = static_cast<Member>(x);
+            });
+        }
+        Deferred<Options> rows(Height(static_cast<std::int64_t>(height)));
+        with_tensors([&](auto&... tensor) { rows.assign(std::move(all), tensor...); });
+        state_->rows = std::move(rows);
+    }
     std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
     static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+    static constexpr std::size_t fields = [] {
+        std::size_t n = 0;
+        each_field<Options>([&](auto const&) { ++n; });
+        return n;
+    }();
+    /// A number that options of other names do not have.
+    static std::int64_t names() {
+        std::string all;
+        each_field<Options>([&](auto const& field) { all.append(field.name).append(" "); });
+        return hash_of(std::as_bytes(std::span(all)));
+    }
+    template <class X>
+    static Value value_of(Tensor<X> tensor) {
+        Value value;
+        value.set(LoDTensor<X>(std::move(tensor)));
+        return value;
+    }
 
     /// The table, if it is in a file.
     AnyTable* table_file() const {
@@ -69587,6 +69390,22 @@ ROWAN_CALLED_FUNCTION std::vector<KeyUses> uses_of(std::string const& name, Tens
 
 #endif
 
+// rowan/graph/detail/with_elements.hpp: with_elements, the type of the elements of a table by keys or in a file.
+
+namespace rowan::inline v0::detail {
+
+/// Calls make(std::type_identity<T>{}) with that of these types of which a table has elements.
+/// errors   TypeError if it is none of them
+template <class... T, class Make>
+auto with_elements(TableSpec const& spec, Make const& make) {
+    decltype(make(std::type_identity<float>{})) made{};
+    if (!((spec.wire == dtype<T>::wire && (made = make(std::type_identity<T>{}), true)) || ...))
+        throw TypeError("the elements of a table by keys or in a file", dtype_text(spec.wire), "f32, f64 or bf16");
+    return made;
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/train/detail/table_inputs_of.hpp: TableInputsOf, what a predictor reads of tables by keys and in files.
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -69785,7 +69604,10 @@ public:
     void report() const override;
     void end(DeferredTables const* deferred) noexcept override;
     void show(DeferredTables const* deferred) const override;
-    void save(Parameters& to, bool lasting) const override;
+    void save(Parameters& to, Saving saving) const override;
+    void saved_others() const override {
+        for (auto const& t : tables_) role_of(*t.variable).table->saved_others();
+    }
     std::shared_ptr<TableInputs> new_inputs() const override;
 
 private:
@@ -69799,6 +69621,11 @@ private:
         Variable const* time = nullptr;  // the data with the time of a step, or its number
         std::unique_ptr<AnyTable::View> view = nullptr;
     };
+    static FindTablePart parts_of(Variable const& v, Parameters const& from) {
+        return [&](std::string_view part) -> Value const& {
+            return from.find(part.empty() ? v.name() : part_name(v, part));
+        };
+    }
     /// The keys of a part in these places.
     static void read(Variable const& places, Feeds const& feeds, std::span<Value> keys);
     /// The time of a part.
@@ -69845,13 +69672,12 @@ ROWAN_RARE void TrainedTablesOf<V>::find(std::span<Variable* const> parameters, 
             throw GraphError({"the name of the parameter ", v->name(), " is that of a part of a table by keys"});
     }
     for (auto const& t : tables_) {
+        auto const& path = role_of(*t.variable).kind->path_of_file;
         auto const same = [&](Table const& other) {
-            return other.variable != t.variable && is_in_file(*t.variable) &&
-                   role_of(*other.variable).kind->text() == role_of(*t.variable).kind->text();
+            return &other != &t && role_of(*other.variable).kind->path_of_file == path;
         };
-        if (std::ranges::any_of(tables_, same))
-            throw GraphError(
-                {t.variable->name(), " is in ", role_of(*t.variable).kind->text(), ", as is another table"});
+        if (!path.empty() && std::ranges::any_of(tables_, same))
+            throw GraphError({t.variable->name(), " is in the file ", path, ", as is another table"});
     }
     for (Variable* const v : inputs) {
         if (v->role() != Role::places) continue;
@@ -69884,16 +69710,31 @@ ROWAN_RARE void TrainedTablesOf<V>::make(std::span<Variable* const> all, std::sp
     for (auto const& [name, feed] : initial) given.set(name, feed.value());
     Parameters const& from = resume == nullptr ? given : *resume;
     for (auto const& t : tables_) {
-        Variable& v = *t.variable;
+        auto const held = ParametersAccess::table(from, t.variable->name());
+        if (role_of(*t.variable).table != nullptr || (held != nullptr && held->trained))
+            throw GraphError({"another trainer has the table ", t.variable->name()});
+    }
+    if (resume != nullptr && tables_.size() > 1) {  // so that none of the files goes back if another cannot
+        for (auto const& t : tables_)
+            role_of(*t.variable)
+                .kind->check_way(table_spec(*t.variable), parts_of(*t.variable, from),
+                                 ParametersAccess::table(from, t.variable->name()));
+    }
+    std::vector<Table const*> order;  // files last, which may go back
+    for (bool const files : {false, true}) {
+        for (auto const& t : tables_) {
+            if (is_in_file(*t.variable) == files) order.push_back(&t);
+        }
+    }
+    for (Table const* const t : order) {
+        Variable& v = *t->variable;
         auto spec = table_spec(v);
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (all[i] == &v) spec.seed = seeds[i];
             if (role_of(*all[i]).state_of == &v)
                 spec.states.push_back({role_of(*all[i]).state.name, role_of(*all[i]).state.one_per_row});
         }
-        auto const find_part = [&](std::string_view part) -> Value const& {
-            return from.find(part.empty() ? v.name() : part_name(v, part));
-        };
+        auto const find_part = parts_of(v, from);
         bool begins = resume == nullptr;
         for (auto const& [name, value] : from) {
             bool const of_table = name == v.name() || name.starts_with(v.name() + "#");
@@ -69904,8 +69745,6 @@ ROWAN_RARE void TrainedTablesOf<V>::make(std::span<Variable* const> all, std::sp
         auto table =
             begins ? role_of(v).kind->make(spec)
                    : role_of(v).kind->load(spec, find_part, resume == nullptr, ParametersAccess::table(from, v.name()));
-        if (role_of(v).table != nullptr || table->trained)
-            throw GraphError({"another trainer has the table ", v.name()});
         table->trained = true;
         new_role(v).table = std::move(table);
         variables_.push_back(&v);
@@ -70029,7 +69868,7 @@ ROWAN_RARE void TrainedTablesOf<V>::tell_ranks(NamedValues& to) const {
             auto const& own = value.template get<LoDTensor<std::int64_t>>().value();
             rows.assign(own.begin(), own.end());
         };
-        role_of(v).table->save(add, false);
+        role_of(v).table->save(add, Saving::nothing);
         if (!role_of(v).kind->by_keys) continue;
         for (Variable const* const of : variables_) {  // rows that no key has may differ
             if (of != &v && role_of(*of).state_of != &v) continue;
@@ -70147,11 +69986,11 @@ void TrainedTablesOf<V>::end(DeferredTables const* deferred) noexcept {
 }
 
 template <class V>
-ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, bool lasting) const {
+ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, Saving saving) const {
     for (auto const& t : tables_) {
         auto const& v = *t.variable;
         role_of(v).table->save(
-            [&](std::string_view part, Value value) { to.set(part_name(v, part), std::move(value)); }, lasting);
+            [&](std::string_view part, Value value) { to.set(part_name(v, part), std::move(value)); }, saving);
     }
     for (Variable const* const v : variables_) {
         if (is_in_file(*v))
@@ -70164,7 +70003,7 @@ ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, bool lasting) const {
 
 #endif
 
-// rowan/train/keyed_inl.hpp: definitions of rowan/train/keyed.hpp.
+// rowan/train/detail/keyed_kind.hpp: KeyedKind, tables by keys as nets train and read them.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -70254,7 +70093,7 @@ KeyIndexContents<Key> key_contents(FindTablePart const& find) {
 }
 
 template <class Key>
-class KeyReader final : public AnyTableReader {
+class KeyReader : public AnyTableReader {
 public:
     KeyReader(KeyIndexOptions options, FindTablePart const& find) : index_((options.record_uses = false, options)) {
         auto contents = key_contents<Key>(find);
@@ -70287,21 +70126,17 @@ private:
     KeyIndex<Key> index_;
 };
 
-template <class T, class Key>
-class AnyKeyedTable final : public AnyTable {
+/// A table by keys, wherever its rows are.
+template <class T, class Key, class Table>
+class AnyKeyed : public AnyTable {
+protected:
     using S = kept_t<T>;
-    using Table = KeyedTable<T, Key>;
 
 public:
-    AnyKeyedTable(KeyedTableOptions const& options, FirstValue first, layer::Eviction const& eviction,
-                  TableSpec const& spec)
-        : table_(options, std::move(first)), eviction_(eviction) {
-        for (auto const& state : spec.states) {
-            typename Tensor<S>::shape_type shape;
-            if (!state.one_per_row) shape.push_back(options.width);
-            table_.template add_state<S>(state.name, shape);
-        }
-    }
+    /// With the arguments of the table.
+    template <class... A>
+    explicit AnyKeyed(layer::Eviction const& eviction, A&&... args)
+        : table_(std::forward<A>(args)...), eviction_(eviction) {}
 
     std::unique_ptr<View> view(Cpu exec, std::span<Value const> names, std::span<Value> places,
                                std::int64_t time) override {
@@ -70317,30 +70152,10 @@ public:
         }
         return view;
     }
-    void write(Cpu, Ids<> const&) override {}
 
     Value rows() const override { return value_of(table_.value().share()); }
     Value state(std::string const& name) override { return value_of(table_.template state<S>(name).share()); }
-    void load_state(std::string const& name, Value const& value) override {
-        auto& to = table_.template state<S>(name);
-        auto const& from = value.get<LoDTensor<S>>().value();
-        if (from.shape() != to.shape())
-            throw ShapeError({name, ".shape()"}, shape_text(from.shape()), shape_text(to.shape()));
-        std::copy_n(from.data(), from.size(), to.data());
-    }
-
-    /// Time begins with 0 if this is the beginning of another training.
-    void load(FindTablePart const& find, bool anew) {
-        auto contents = key_contents<Key>(find);
-        if (anew) {
-            contents.step = 0;
-            for (auto* const uses : {&contents.uses, &contents.sightings}) {
-                for (KeyUses& of : *uses) of.step = 0;
-            }
-        }
-        table_.assign(contents, find("").get<LoDTensor<T>>().value());
-    }
-    void save(AddTablePart const& add, bool) override {
+    void save(AddTablePart const& add, Saving) override {
         auto const contents = table_.index().contents();
         add("keys", value_of(KeyVariable<Key>::of(contents.keys)));
         add("rows", value_of(Tensor<std::int64_t>(contents.rows)));
@@ -70354,7 +70169,7 @@ public:
 private:
     /// The keys of a step, and those that lose their rows after it.
     struct OpenView final : View {
-        OpenView(AnyKeyedTable& table, std::int64_t step)
+        OpenView(AnyKeyed& table, std::int64_t step)
             : of(table), before(of.table_.index().step()), now(before), time(step) {
             if (time < before)
                 throw ValueError("the time of a step", time, {before, " or more, that of the step before"});
@@ -70363,7 +70178,7 @@ private:
         ~OpenView() override { of.table_.set_step(now); }  // and withdraws the keys, unless they are kept
         std::span<std::int64_t const> inserted() const override { return keys->inserted(); }
         void write() override {
-            keys->write({});
+            keys->check();
             auto const& e = of.eviction_;
             if ((e.idle != 0 || e.most != 0) && time / e.every != before / e.every) {
                 auto const most = e.most == 0 ? std::numeric_limits<std::int64_t>::max() : e.most;
@@ -70389,7 +70204,7 @@ private:
             if (!leaving.rows.empty() && of.eviction_.report) of.eviction_.report(evicted);
         }
 
-        AnyKeyedTable& of;
+        AnyKeyed& of;
         std::int64_t const before;  // the step of the index
         std::int64_t now;           // that after this view
         std::int64_t const time;
@@ -70398,6 +70213,7 @@ private:
         layer::Evicted evicted{};
     };
 
+protected:
     template <class X>
     static Value value_of(X x) {
         Value value;
@@ -70409,13 +70225,55 @@ private:
         return value;
     }
 
+    /// What an index of these parts has. Time begins with 0 if this is the beginning of another training.
+    static KeyIndexContents<Key> contents_of(FindTablePart const& find, bool anew) {
+        auto contents = key_contents<Key>(find);
+        if (anew) {
+            contents.step = 0;
+            for (auto* const uses : {&contents.uses, &contents.sightings}) {
+                for (KeyUses& of : *uses) of.step = 0;
+            }
+        }
+        return contents;
+    }
+
     Table table_;
     layer::Eviction eviction_;
 };
 
+/// A table by keys in memory.
+template <class T, class Key>
+class AnyKeyedTable final : public AnyKeyed<T, Key, KeyedTable<T, Key>> {
+    using Base = AnyKeyed<T, Key, KeyedTable<T, Key>>;
+    using Base::table_;
+    using typename Base::S;
+
+public:
+    AnyKeyedTable(TableSpec const& spec, layer::Eviction const& eviction, KeyedTableOptions const& options,
+                  FirstValue first)
+        : Base(eviction, options, std::move(first)) {
+        for (auto const& state : spec.states) {
+            typename Tensor<S>::shape_type shape;
+            if (!state.one_per_row) shape.push_back(options.width);
+            table_.template add_state<S>(state.name, shape);
+        }
+    }
+    void write(Cpu, Ids<> const&) override {}
+    void load_state(std::string const& name, Value const& value) override {
+        auto& to = table_.template state<S>(name);
+        auto const& from = value.get<LoDTensor<S>>().value();
+        if (from.shape() != to.shape())
+            throw ShapeError({name, ".shape()"}, shape_text(from.shape()), shape_text(to.shape()));
+        std::copy_n(from.data(), from.size(), to.data());
+    }
+    void load(FindTablePart const& find, bool anew) {
+        table_.assign(Base::contents_of(find, anew), find("").get<LoDTensor<T>>().value());
+    }
+};
+
 /// Tables by keys with these options.
 template <class = void>
-class KeyedKind final : public AnyTableKind {
+class KeyedKind : public AnyTableKind {
 public:
     KeyedKind(layer::Keyed const& kind, layer::Initializer const& first) : kind_(kind), first_(first) {
         by_keys = true;
@@ -70424,7 +70282,7 @@ public:
     std::shared_ptr<AnyTable> make(TableSpec const& spec) const override { return made(spec, nullptr, true); }
     std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool anew,
                                    std::shared_ptr<AnyTable> const&) const override {
-        return made(spec, &find, anew && time.empty());
+        return made(spec, &find, anew);
     }
     std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const override {
         if (spec.names == VarType::STRINGS) return std::make_unique<KeyReader<std::string>>(keys(0), find);
@@ -70440,7 +70298,7 @@ public:
         return text.append(" ").append(std::to_string(kind_.probability)).append(" ").append(e.time);
     }
 
-private:
+protected:
     KeyIndexOptions keys(std::uint64_t seed) const {
         return {.capacity = kind_.capacity,
                 .default_row = kind_.default_row,
@@ -70450,45 +70308,65 @@ private:
                 .seed = seed,
                 .hash_seed = random_hash_seed()};
     }
-    template <class T, class Key>
-    std::shared_ptr<AnyTable> made_of(TableSpec const& spec, FindTablePart const* find, bool anew) const {
-        KeyedTableOptions const options{
-            .width = static_cast<std::size_t>(spec.dims[1]), .seed = spec.seed, .keys = keys(spec.seed)};
-        auto const value = [first = first_](std::uint64_t bits, std::size_t k) { return first.at(bits, k); };
-        auto table = std::make_shared<AnyKeyedTable<T, Key>>(options, value, kind_.eviction, spec);
-        if (find != nullptr) table->load(*find, anew);
-        return table;
+    KeyedTableOptions options(TableSpec const& spec) const {
+        return {.width = static_cast<std::size_t>(spec.dims[1]), .seed = spec.seed, .keys = keys(spec.seed)};
     }
+    FirstValue first_values() const {
+        return [first = first_](std::uint64_t bits, std::size_t k) { return first.at(bits, k); };
+    }
+    layer::Eviction const& eviction() const { return kind_.eviction; }
+    /// Calls make(std::type_identity<T>{}, std::type_identity<Key>{}) with the types of a table.
+    template <class Make>
+    static std::shared_ptr<AnyTable> with_types(TableSpec const& spec, Make const& make) {
+        return with_elements<float, double, bfloat16>(spec, [&](auto element) -> std::shared_ptr<AnyTable> {
+            if (spec.names == VarType::STRINGS) return make(element, std::type_identity<std::string>{});
+            return make(element, std::type_identity<std::int64_t>{});
+        });
+    }
+
+private:
     std::shared_ptr<AnyTable> made(TableSpec const& spec, FindTablePart const* find, bool anew) const {
-        auto const of_keys = [&]<class T>(std::type_identity<T>) {
-            return spec.names == VarType::STRINGS ? made_of<T, std::string>(spec, find, anew)
-                                                  : made_of<T, std::int64_t>(spec, find, anew);
-        };
-        if (spec.wire == dtype<float>::wire) return of_keys(std::type_identity<float>{});
-        if (spec.wire == dtype<double>::wire) return of_keys(std::type_identity<double>{});
-        if (spec.wire == dtype<bfloat16>::wire) return of_keys(std::type_identity<bfloat16>{});
-        throw TypeError("layer::Keyed: the elements", dtype_text(spec.wire), "f32, f64 or bf16");
+        return with_types(spec, [&]<class T, class Key>(std::type_identity<T>, std::type_identity<Key>) {
+            auto table = std::make_shared<AnyKeyedTable<T, Key>>(spec, eviction(), options(spec), first_values());
+            if (find != nullptr) table->load(*find, anew && time.empty());
+            return table;
+        });
     }
 
     layer::Keyed kind_;
     layer::Initializer first_;
 };
 
+/// What an Initializer is for rows of keys.
+/// errors   GraphError if first values depend on the height
+template <class = void>
+layer::Initializer first_of_keys(layer::Initializer const& first) {
+    if (first.depends_on_dims())
+        throw GraphError(
+            "layer::embedding: the first values of a table by keys are Uniform, Normal or Constant: it has no height "
+            "of which others depend");
+    return first.of({});
+}
+
 template <class = void>
 struct MakesKeyed final : layer::TableKind::Maker {
     explicit MakesKeyed(layer::Keyed const& of) : kind(of) {}
     std::shared_ptr<AnyTableKind const> with(layer::Initializer const& first) const override {
-        if (first.depends_on_dims())
-            throw GraphError(
-                "layer::embedding: the first values of a table by keys are Uniform, Normal or Constant: it has no "
-                "height "
-                "of which others depend");
-        return std::make_shared<KeyedKind<>>(kind, first.of({}));
+        return std::make_shared<KeyedKind<>>(kind, first_of_keys(first));
     }
     layer::Keyed kind;
 };
 
 }  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/train/keyed_inl.hpp: definitions of rowan/train/keyed.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <memory>
+#include <utility>
 
 namespace rowan::inline v0::layer {
 
@@ -70502,6 +70380,2485 @@ ROWAN_CALLED_FUNCTION Keyed::operator TableKind() const {
     }
     if (eviction.every < 1) throw ValueError("layer::Keyed: eviction.every", eviction.every, "1 or more");
     return TableKind(std::make_shared<rowan::detail::MakesKeyed<>>(*this));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
+// rowan/io/in_file.hpp: layer::InFile, the kind of tables whose rows and states are in a file.
+
+namespace rowan::inline v0::layer {
+
+/// Rows, and the states of their optimizer, are in a file, which may be larger than the memory: see TableFile. Training
+/// makes it with first values by place, as those of a table in memory, and changes it in place; a resumed one goes on with
+/// it.
+///     auto x = layer::embedding(ids, {.height = 1'000'000'000, .width = 64, .kind = layer::InFile{"rows.table"}});
+/// It is saved when training ends, where a checkpoint is made, and by Trainer::parameters: then `Parameters` have its
+/// number as "w#generation", with which alone they go on; those that on_epoch and metrics are given refer to rows that are
+/// not saved yet. Before its first save the file has no name. A training that ends otherwise leaves the file as of its last
+/// save, once no `Parameters` refer to it. Rows and states of `Parameters` are the file's, which further training changes;
+/// files and checkpoints of parameters refer to it.
+///
+/// A checkpoint and the table are of one moment: a process may be killed at any time, and training goes on with both as of
+/// the same save. The save before the last, `previous.rowan`, has a table to go with only under `keep_previous`. The
+/// checkpoint of a layer::Deferred optimizer tells which steps rows have missed, in 2 bytes a row, and leaves them so. All
+/// rows are brought up to date, in their order, with one read and write of the file, where training ends, for on_epoch,
+/// metrics and Trainer::parameters, and after 65,535 steps.
+///
+/// Nets read it by lookups, with an optimizer that is lazy or layer::Deferred, in one process. It has no averages, and no
+/// best epoch for options.stop. A Predictor of parameters that were loaded has the file to itself while it lives.
+struct InFile {
+    std::string path;         ///< of the file
+    bool power_safe = false;  ///< as TableFileOptions::power_safe
+    /// Keeps what leads back to the save before the last, for TrainCheckpointOptions::previous, in a second journal.
+    bool keep_previous = false;
+
+    /// errors   none; where training begins, those of TableFile: IoError if it begins anew and there is a file, or goes
+    ///          on and there is none, TypeError or ShapeError if it is another table, and FormatError if it is of another
+    ///          save than the parameters
+    /// cost     O(1); where training begins anew, one write of the table
+    ROWAN_IF_CALLED operator TableKind() const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/io/detail/table_layout.hpp: the format of files that hold a table and are changed in place.
+
+namespace rowan::inline v0 {
+
+/// A state of an optimizer, which a TableFile holds beside its rows.
+///     TableState::of<float>("moment", 64)     a tensor of floats [height, 64]
+///     TableState::of<float>("moment")         a tensor of floats [height], one number for each row
+struct TableState {
+    std::string name;
+    std::int32_t wire = 0;             ///< dtype<S>::wire
+    std::string type_name;             ///< dtype<S>::name
+    std::size_t element_size = 0;      ///< sizeof(S)
+    std::optional<std::size_t> width;  ///< elements per row; none: a tensor of rank 1
+
+    /// A state of elements of type S.
+    /// errors   std::bad_alloc
+    /// cost     two strings
+    template <class S>
+    static TableState of(std::string name, std::optional<std::size_t> width = {}) {
+        static_assert(element<S> && !std::is_same_v<S, bool>,
+                      "rowan::TableState: S is an element type other than bool");
+        return {std::move(name), dtype<S>::wire, std::string(dtype<S>::name), sizeof(S), width};
+    }
+
+    friend bool operator==(TableState const&, TableState const&) = default;
+};
+
+namespace detail {
+
+// Little-endian, in pages of 4096 bytes. Each of these begins with a page; what is between them is zero:
+//
+//   page 0        at 0: TableHeader; at 1024 and 2048: TableGeneration, the even one and the odd one, of which the
+//                 later one counts (before the first save the even one is zero); at 3072: u64, the generation whose
+//                 rows have begun to change after it was saved; at 3080: u64, the records of the journal that it relies
+//                 on; at 3088: u64, 1 + the first generation that journals lead back to, or 0: none but the last; at
+//                 3096 and 3104: u64, the records of the journals of those before the last, the even one and the odd one
+//   descriptions  of the table and of each state: u32 length, name (none for the table); i32 dtype<T>::wire;
+//                 u32 length, dtype<T>::name; u32 sizeof(T); u32 rank; u64 elements per row
+//   the table     its rows
+//   the states    in their order, the rows of each
+//
+// A table that grows, version 2, has room for a multiple of 65,536 rows there, first_rows of the header, from a multiple of
+// 65,536 bytes on, so that systems with larger pages can map it. It may be followed by the same again, of as many rows as are before it: for first_rows, 2 · first_rows, 4 · first_rows … more. Of generation g it has as
+// many rows as the u64 at 3112 + 8 · (g mod 4) says. At 3144 + 8 · (g mod 4) is a random number of that save.
+//
+// Generations are counted from 1. A file may have a journal, `<path>.journal`: TableRecords, each with the bytes of a
+// page as they were in its generation. Records of another file or another generation than that of the table mean
+// nothing. A page changes only after the number at 3080 counts its record: a journal with fewer is damaged, and what
+// follows is of appends that did not end. One generation that is invalid is of a save that did not end: then the
+// journal has records of the other. A save may keep the journal that leads back to the one before, generation g, as
+// `<path>.journal.<g - 1>`. Generation 0 is that before the first save: a file whose journals lead back to it was saved
+// once, and nothing has named that save.
+
+inline constexpr std::size_t table_page = 4096;
+inline constexpr std::size_t table_group = 65536;  // of rows of a table that grows, and of bytes before them
+inline constexpr std::size_t most_table_states = 1000;
+inline constexpr std::size_t table_generations = 1024, table_unsaved = 3072, table_relied_on = 3080;
+inline constexpr std::size_t table_kept = 3088, table_kept_records = 3096, table_heights = 3112;
+inline constexpr std::size_t table_marks = 3144;
+
+/// The place of a generation in the first page.
+constexpr std::size_t place_of_generation(std::uint64_t number) {
+    return number % 2 == 0 ? table_generations : 2 * table_generations;
+}
+/// The place of the number of records of the journal that leads back to a generation.
+constexpr std::size_t place_of_kept(std::uint64_t number) { return table_kept_records + 8 * (number % 2); }
+/// The place of the height of a generation.
+constexpr std::size_t place_of_height(std::uint64_t number) { return table_heights + 8 * (number % 4); }
+/// The place of the random number of a generation.
+constexpr std::size_t place_of_mark(std::uint64_t number) { return table_marks + 8 * (number % 4); }
+
+struct TableHeader {
+    static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'W', 'T', 'A', 'B', '\r', '\n'};  // not text
+
+    std::array<unsigned char, 8> magic = rowan;
+    std::uint32_t version = 1;  // 2 of a table that grows
+    std::uint32_t parts = 0;    // 1 + the number of states
+    std::uint64_t id = 0;       // random: a journal of another file at the same path has another one
+    std::uint64_t height = 0;
+    std::uint64_t file_bytes = 0;
+    std::uint64_t description_bytes = 0;
+    std::uint64_t first_rows = 0;       // 0: the table does not grow
+    std::uint32_t description_sum = 0;  // CRC-32C of the descriptions
+    std::uint32_t sum = 0;              // CRC-32C of the header before this field
+};
+static_assert(sizeof(TableHeader) == 64);
+
+struct TableGeneration {
+    std::uint64_t number = 0;
+    std::uint32_t zero = 0, sum = 0;  // CRC-32C of what is before it
+
+    ROWAN_IF_CALLED bool valid() const;
+    friend bool operator==(TableGeneration const&, TableGeneration const&) = default;
+
+    /// Number 0 is that of a place that no save has written yet.
+    ROWAN_IF_CALLED static TableGeneration of(std::uint64_t number);
+};
+
+struct TableRecord {
+    std::uint64_t id = 0, generation = 0, page = 0;
+    std::uint32_t zero = 0, sum = 0;  // CRC-32C of the fields before it and of the page
+
+    ROWAN_IF_CALLED std::uint32_t sum_with(std::span<std::byte const> bytes) const;
+};
+static_assert(sizeof(TableRecord) == 32);
+inline constexpr std::size_t table_record_bytes = sizeof(TableRecord) + table_page;
+
+constexpr std::uint64_t in_table_pages(std::uint64_t bytes) {
+    return (bytes + table_page - 1) / table_page * table_page;
+}
+
+/// The places of the parts of a file.
+struct TableLayout {
+    std::uint64_t id = 0, height = 0;
+    std::uint64_t first_rows = 0, rows = 0;  // of a table that grows: for which there is room at first, and now; or 0
+    std::vector<TableState> parts;           // the table, which has no name, then its states
+    std::vector<std::uint64_t> offsets;      // of the first rows
+    std::uint64_t file_bytes = 0;
+
+    TableLayout() = default;
+    /// `room` is 0, or a multiple of 65,536 rows of a table that grows.
+    /// errors   ShapeError if the file would have more than 2^62 bytes, or more rows than bytes, or it grows and rows and states
+    ///          have no elements; Error if a state has no name, one longer than 255 bytes, or that of another state, or there are
+    ///          more than 1000 states
+    ROWAN_IF_CALLED TableLayout(std::uint64_t number, std::uint64_t table_height, std::vector<TableState> all,
+                                std::uint64_t room);
+
+    /// The room of a new table that grows.
+    static std::uint64_t room_for(std::uint64_t height) {
+        return std::max<std::uint64_t>(1, height / table_group + (height % table_group != 0)) * table_group;
+    }
+
+    std::size_t row_bytes(std::size_t part) const { return parts[part].element_size * parts[part].width.value_or(1); }
+    /// Of all parts.
+    std::uint64_t row_bytes() const {
+        std::uint64_t bytes = 0;
+        for (std::size_t part = 0; part < parts.size(); ++part) bytes += row_bytes(part);
+        return bytes;
+    }
+    /// Where a row of a part stands. That of the first of some rows that are together is a multiple of the page.
+    std::uint64_t place(std::size_t part, std::uint64_t row) const {
+        if (first_rows == 0 || row < first_rows) return offsets[part] + row * row_bytes(part);
+        std::uint64_t const first = first_rows * std::bit_floor(row / first_rows);  // of as many rows as are before it
+        std::uint64_t const before =
+            (offsets[part] - offsets[0]) / first_rows;  // the bytes of a row in the parts before
+        return offsets[0] + first * (row_bytes() + before) + (row - first) * row_bytes(part);
+    }
+    /// Makes room for twice the rows.
+    /// errors   ShapeError if the file would have more than 2^62 bytes
+    ROWAN_IF_CALLED void double_rows();
+
+    /// Everything before the table, of generation 1.
+    std::vector<std::byte> header() const;
+
+    /// Reads the layout of a file.
+    /// errors   FormatError if it is damaged or has another size
+    ROWAN_IF_CALLED static TableLayout parse(std::string const& path, std::span<std::byte const> file);
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/io/detail/crc32c.hpp: CRC-32C, the checksum of rowan's files.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_CRC32C_X86
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// a * b modulo the polynomial of CRC-32C, bit-reflected: the highest bit is the coefficient of x^0.
+constexpr std::uint32_t crc32c_product(std::uint32_t a, std::uint32_t b) {
+    std::uint32_t product = 0;
+    for (; a != 0; a <<= 1) {
+        if (a >> 31 != 0) product ^= b;
+        b = (b >> 1) ^ ((b & 1) != 0 ? 0x82F63B78U : 0);
+    }
+    return product;
+}
+
+/// x^n modulo the polynomial.
+constexpr std::uint32_t crc32c_power(std::uint64_t n) {
+    std::uint32_t power = 0x40000000U, product = 0x80000000U;
+    for (; n != 0; n >>= 1, power = crc32c_product(power, power)) {
+        if ((n & 1) != 0) product = crc32c_product(product, power);
+    }
+    return product;
+}
+
+/// The factor x^(8n) by which n zero bytes multiply a state. n is reduced modulo the period of x, 2^31 - 1, so that 8n
+/// does not overflow.
+constexpr std::uint32_t crc32c_zeros(std::uint64_t n) { return crc32c_power(8 * (n % 0x7FFFFFFFU)); }
+
+/// Updates a state (a checksum with inverted bits) with n bytes, on any processor.
+ROWAN_IF_CALLED std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n);
+
+#ifdef ROWAN_CRC32C_X86
+/// The same with the SSE4.2 instruction.
+[[gnu::target("sse4.2")]] std::uint32_t crc32c_sse42(std::uint32_t state, std::byte const* p, std::size_t n);
+
+/// The same with carry-less 64-bit products, eight at a time.
+[[gnu::target("avx512f,vpclmulqdq,sse4.2")]] std::uint32_t crc32c_avx512(std::uint32_t state, std::byte const* p,
+                                                                         std::size_t n);
+#endif
+
+/// The checksum of bytes whose own checksum is `before`, followed by `bytes`.
+std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before = 0);
+
+/// The checksum of n bytes, where part(begin, end) returns the checksum of a part; multi-threaded. The checksum of a
+/// concatenation is that of the first part times crc32c_zeros(size of the second), XOR that of the second.
+template <class Part>
+std::uint32_t crc32c_of_parts(Cpu exec, std::uint64_t n, Part const& part) {
+    static constexpr std::size_t size = std::size_t{256} << 10;  // small enough that a part stays in the cache
+    std::vector<std::uint32_t> sums(static_cast<std::size_t>(n / size + (n % size != 0)));
+    parallel_for(exec, sums.size(), 32, [&](std::size_t first, std::size_t last) {
+        for (std::size_t k = first; k < last; ++k) sums[k] = part(k * size, std::min<std::uint64_t>(n, (k + 1) * size));
+    });
+    static constexpr std::uint32_t zeros = crc32c_zeros(size);
+    std::uint32_t all = 0;
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+        bool const whole = k + 1 < sums.size();
+        all = crc32c_product(all, whole ? zeros : crc32c_zeros(n - k * size)) ^ sums[k];
+    }
+    return all;
+}
+
+/// The same for bytes in memory.
+std::uint32_t crc32c(Cpu exec, std::span<std::byte const> bytes);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/crc32c_inl.hpp: definitions of rowan/io/detail/crc32c.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <cstring>
+
+#ifdef ROWAN_CRC32C_X86
+#include <immintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// Row k: the state that each byte value produces from a zero state, followed by n + k zero bytes.
+template <std::size_t Rows>
+constexpr auto crc32c_table(std::uint64_t n) {
+    std::array<std::array<std::uint32_t, 256>, Rows> table{};
+    for (std::size_t k = 0; k < Rows; ++k) {
+        std::uint32_t const factor = crc32c_zeros(n + k + 1);
+        for (std::uint32_t byte = 1; byte < 256; ++byte) {
+            std::uint32_t const rest = byte & (byte - 1);  // without its lowest bit
+            table[k][byte] = rest == 0 ? crc32c_product(byte, factor) : table[k][rest] ^ table[k][byte ^ rest];
+        }
+    }
+    return table;
+}
+
+ROWAN_CALLED_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, std::size_t n) {
+    static constexpr auto table = crc32c_table<8>(0);
+    for (; n >= 8; n -= 8, p += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, p, 8);
+        word ^= state;
+        state = 0;
+        for (std::size_t i = 0; i < 8; ++i) state ^= table[7 - i][word >> 8 * i & 0xFF];
+    }
+    for (; n != 0; --n, ++p) state = state >> 8 ^ table[0][(state ^ std::to_integer<std::uint32_t>(*p)) & 0xFF];
+    return state;
+}
+
+#ifdef ROWAN_CRC32C_X86
+#ifdef __NVCC__  // nvcc passes GCC's pragmas on but warns about them
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+
+// The instruction has a latency of three cycles, so three independent runs are interleaved.
+[[gnu::target("sse4.2")]] ROWAN_FUNCTION std::uint32_t crc32c_sse42(std::uint32_t state, std::byte const* p,
+                                                                    std::size_t n) {
+    static constexpr std::size_t run = 4096;
+    static constexpr auto table = crc32c_table<4>(run - 4);
+    struct at {
+        [[gnu::target("sse4.2")]] static std::uint64_t next(std::uint64_t state, std::byte const* p) {
+            unsigned long long word;
+            std::memcpy(&word, p, 8);
+            return __builtin_ia32_crc32di(state, word);
+        }
+        // The state x after a run of zero bytes.
+        static std::uint64_t skip(std::uint64_t x) {
+            return table[3][x & 0xFF] ^ table[2][x >> 8 & 0xFF] ^ table[1][x >> 16 & 0xFF] ^ table[0][x >> 24];
+        }
+    };
+    std::uint64_t a = state;
+    for (; n >= 3 * run; n -= 3 * run, p += 3 * run) {
+        std::uint64_t b = 0, c = 0;
+        for (std::size_t i = 0; i < run; i += 8) {
+            a = at::next(a, p + i);
+            b = at::next(b, p + run + i);
+            c = at::next(c, p + 2 * run + i);
+        }
+        a = at::skip(at::skip(a) ^ b) ^ c;
+    }
+    for (; n >= 8; n -= 8, p += 8) a = at::next(a, p);
+    return crc32c_portable(static_cast<std::uint32_t>(a), p, n);
+}
+
+// Folds 256 bytes at a time: multiplies them by x^2048 modulo the polynomial and XORs them with the next 256 bytes.
+[[gnu::target("avx512f,vpclmulqdq,sse4.2")]] ROWAN_FUNCTION std::uint32_t crc32c_avx512(std::uint32_t state,
+                                                                                        std::byte const* p,
+                                                                                        std::size_t n) {
+    static constexpr std::size_t block = 256;
+    if (n < 2 * block) return crc32c_sse42(state, p, n);
+    // The first 8 of each 16 bytes are 64 powers of x higher; a product of reflected factors is 33 powers too high.
+    static constexpr std::uint32_t low = crc32c_power(8 * block + 64 - 33), high = crc32c_power(8 * block - 33);
+    __m512i const factors = _mm512_set4_epi32(0, static_cast<int>(high), 0, static_cast<int>(low));
+    __m512i a[4];
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i) a[i] = _mm512_loadu_si512(p + 64 * i);
+    a[0] = _mm512_xor_si512(a[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128(static_cast<int>(state))));
+    for (n -= block, p += block; n >= block; n -= block, p += block) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < 4; ++i) {
+            a[i] = _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(a[i], factors, 0x00),
+                                             _mm512_clmulepi64_epi128(a[i], factors, 0x11),
+                                             _mm512_loadu_si512(p + 64 * i), 0x96);
+        }
+    }
+    std::byte rest[block];
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < 4; ++i) _mm512_storeu_si512(rest + 64 * i, a[i]);
+    return crc32c_sse42(crc32c_sse42(0, rest, block), p, n);
+}
+
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
+#endif
+
+ROWAN_FUNCTION std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before) {
+#ifdef ROWAN_CRC32C_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq"))
+        return ~crc32c_avx512(~before, bytes.data(), bytes.size());
+    if (__builtin_cpu_supports("sse4.2")) return ~crc32c_sse42(~before, bytes.data(), bytes.size());
+#endif
+    return ~crc32c_portable(~before, bytes.data(), bytes.size());
+}
+
+ROWAN_FUNCTION std::uint32_t crc32c(Cpu exec, std::span<std::byte const> bytes) {
+    return crc32c_of_parts(exec, bytes.size(), [&](std::size_t begin, std::size_t end) {
+        return crc32c(bytes.subspan(begin, end - begin));
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/io/detail/table_layout_inl.hpp: definitions of rowan/io/detail/table_layout.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+template <class X>
+std::span<std::byte const> bytes_before_sum(X const& x) {
+    return std::as_bytes(std::span(&x, 1)).first(sizeof x - sizeof x.sum);
+}
+
+ROWAN_CALLED_FUNCTION bool TableGeneration::valid() const {
+    return number != 0 && sum == crc32c(bytes_before_sum(*this));
+}
+
+ROWAN_CALLED_FUNCTION TableGeneration TableGeneration::of(std::uint64_t number) {
+    TableGeneration generation{number};
+    if (number != 0) generation.sum = crc32c(bytes_before_sum(generation));
+    return generation;
+}
+
+ROWAN_CALLED_FUNCTION std::uint32_t TableRecord::sum_with(std::span<std::byte const> bytes) const {
+    return crc32c(bytes, crc32c(bytes_before_sum(*this)));
+}
+
+inline constexpr std::uint64_t most_table_bytes = std::uint64_t{1} << 62;
+
+ROWAN_CALLED_FUNCTION TableLayout::TableLayout(std::uint64_t number, std::uint64_t table_height,
+                                               std::vector<TableState> all, std::uint64_t room)
+    : id(number), height(table_height), first_rows(room), rows(room), parts(std::move(all)) {
+    if (parts.size() > 1 + most_table_states) {
+        throw Error({"there are ", parts.size() - 1, " states, more than ", most_table_states});
+    }
+    std::uint64_t at = table_page;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::string const& name = parts[i].name;
+        if (i != 0 && name.empty()) throw Error({"states[", i - 1, "] has no name"});
+        if (name.size() > 255) throw Error({"the name of states[", i - 1, "] is longer than 255 bytes"});
+        for (std::size_t j = 1; j < i; ++j) {
+            if (parts[j].name == name) throw Error({"two states are named \"", name, "\""});
+        }
+        at += 4 * 5 + 8 + name.size() + parts[i].type_name.size();
+    }
+    at = in_table_pages(at);
+    if (rows != 0) at = (at + table_group - 1) / table_group * table_group;
+    for (auto const& part : parts) {
+        offsets.push_back(at);
+        std::array<std::uint64_t, 2> const shape{std::max(height, rows), part.width.value_or(1)};
+        auto const elements = shape_size(shape, part.element_size);
+        if (!elements || *elements * part.element_size > most_table_bytes - at)
+            throw ShapeError("height", height, "one whose table has at most 2^62 bytes");
+        at += in_table_pages(*elements * part.element_size);
+    }
+    file_bytes = at;
+    if (height > file_bytes) {  // all widths are 0; a small file must not ask for a bit for each of so many rows
+        throw ShapeError("height", height, {"at most ", file_bytes, " if no row has elements"});
+    }
+    if (rows != 0 && row_bytes() == 0) throw ShapeError("width", 0, "1 or more, of a table that grows");
+}
+
+ROWAN_CALLED_FUNCTION void TableLayout::double_rows() {
+    if (rows * row_bytes() > most_table_bytes - file_bytes)
+        throw ShapeError("height", 2 * rows, "one whose table has at most 2^62 bytes");
+    file_bytes += rows * row_bytes();
+    rows *= 2;
+}
+
+ROWAN_FUNCTION std::vector<std::byte> TableLayout::header() const {
+    std::vector<std::byte> bytes(table_page);
+    auto const put = [&](void const* from, std::size_t n) {
+        auto const* const first = static_cast<std::byte const*>(from);
+        bytes.insert(bytes.end(), first, first + n);
+    };
+    auto const put_u32 = [&](std::uint64_t x) {
+        auto const narrow = static_cast<std::uint32_t>(x);
+        put(&narrow, 4);
+    };
+    for (auto const& part : parts) {
+        std::uint64_t const width = part.width.value_or(1);
+        put_u32(part.name.size()), put(part.name.data(), part.name.size());
+        put(&part.wire, 4);
+        put_u32(part.type_name.size()), put(part.type_name.data(), part.type_name.size());
+        put_u32(part.element_size), put_u32(part.width ? 2 : 1), put(&width, 8);
+    }
+    TableHeader head{.version = first_rows == 0 ? 1U : 2U,
+                     .parts = static_cast<std::uint32_t>(parts.size()),
+                     .id = id,
+                     .height = height,
+                     .file_bytes = file_bytes,
+                     .description_bytes = bytes.size() - table_page,
+                     .first_rows = first_rows,
+                     .description_sum = crc32c(std::span(bytes).subspan(table_page))};
+    head.sum = crc32c(bytes_before_sum(head));
+    std::memcpy(bytes.data(), &head, sizeof head);
+    auto const first = TableGeneration::of(1);
+    std::memcpy(bytes.data() + place_of_generation(1), &first, sizeof first);
+    if (first_rows != 0) std::memcpy(bytes.data() + place_of_height(1), &height, sizeof height);
+    return bytes;
+}
+
+ROWAN_CALLED_FUNCTION TableLayout TableLayout::parse(std::string const& path, std::span<std::byte const> file) {
+    ByteReader in(file);
+    TableHeader head;
+    in.read("the header", std::as_writable_bytes(std::span(&head, 1)));
+    if (head.magic != TableHeader::rowan) throw FormatError(0, path, "is not a table in a file of rowan");
+    if (head.version != 1 && head.version != 2)
+        throw FormatError(8, "the version", {"is ", head.version, ", supported are 1 and 2"});
+    if (head.sum != crc32c(bytes_before_sum(head))) throw FormatError(0, "the header", "has another checksum");
+    if (head.first_rows == 0 ? head.file_bytes != file.size() : head.file_bytes > file.size()) {
+        throw FormatError(32, "the size of the file", {"is ", file.size(), ", expected ", head.file_bytes});
+    }
+    in.bytes("the header", table_page - sizeof head);
+    auto const described = in.bytes("the descriptions", head.description_bytes);
+    ByteReader description(described, table_page);
+    if (head.description_sum != crc32c(described))
+        throw FormatError(table_page, "the descriptions", "have another checksum");
+    auto const text = [&](char const* field) {
+        auto const bytes = description.bytes(field, description.number<std::uint32_t>(field));
+        return std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+    };
+    std::vector<TableState> parts;
+    for (std::uint32_t i = 0; i < head.parts; ++i) {
+        TableState part;
+        part.name = text("the name of a state");
+        part.wire = description.number<std::int32_t>("an element type");
+        part.type_name = text("an element type");
+        part.element_size = description.number<std::uint32_t>("an element size");
+        std::uint32_t const rank = description.number<std::uint32_t>("a rank");
+        auto const width = static_cast<std::size_t>(description.number<std::uint64_t>("a width"));
+        if (rank == 2) part.width = width;
+        parts.push_back(std::move(part));
+    }
+    description.expect_end("the descriptions");
+    for (auto const& part : parts) {
+        if (part.element_size == 0) throw FormatError(table_page, "an element size", "is 0");
+    }
+    TableLayout layout;
+    try {
+        layout = TableLayout(head.id, head.height, std::move(parts), head.first_rows);
+    } catch (Error const& error) {
+        throw FormatError(table_page, "the descriptions", {"are invalid: ", error.what()});
+    }
+    if (layout.parts.empty() || layout.file_bytes != head.file_bytes || layout.first_rows % table_group != 0 ||
+        (layout.first_rows != 0) != (head.version == 2) ||
+        (layout.first_rows != 0 && layout.height > layout.first_rows))
+        throw FormatError(32, "the size of the file", "is not that of its parts");
+    while (layout.file_bytes < file.size() && layout.rows * layout.row_bytes() <= file.size() - layout.file_bytes)
+        layout.double_rows();
+    if (layout.file_bytes != file.size())
+        throw FormatError(32, "the size of the file",
+                          {"is ", file.size(), ", expected ", layout.file_bytes, " or what the table grows to"});
+    return layout;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/io/detail/mapped_table.hpp: TableMemory, the memory of a table's file, and system calls for such files.
+
+namespace rowan::inline v0::detail {
+
+/// The absolute path of a file, without symbolic links. The file must exist.
+/// errors   IoError if it does not
+ROWAN_IF_CALLED std::string real_path(char const* operation, std::string const& path);
+
+/// The absolute path of a new file, in a folder that must exist.
+/// errors   IoError if it does not
+ROWAN_IF_CALLED std::string new_path(std::string const& path);
+
+/// Maps a whole file, so that what is written to memory is written to the file.
+/// errors   IoError if a system call fails
+ROWAN_IF_CALLED std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n);
+
+/// Tells the system that pages are needed soon.
+ROWAN_IF_CALLED void will_need(std::byte const* from, std::size_t n) noexcept;
+
+/// Takes pages of a mapped file out of the process; the file's contents remain what they are.
+ROWAN_IF_CALLED void release_pages(std::byte* from, std::size_t n) noexcept;
+
+/// Reserves disk space, where the file system can.
+/// errors   IoError if there is not enough
+ROWAN_IF_CALLED void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n);
+
+/// The memory of a table's file. The parts of one that grows have addresses of their own, so that their rows never move.
+class TableMemory {
+public:
+    /// Maps the whole file, of n bytes.
+    /// errors   IoError if a system call fails
+    ROWAN_IF_CALLED void map(int file, std::string const& path, std::size_t n);
+    /// Gives each part of a table that grows addresses, of which its rows have the first.
+    /// errors   IoError if a system call fails; std::bad_alloc
+    ROWAN_IF_CALLED void map_parts(int file, std::string const& path, TableLayout const& layout);
+    /// errors   std::bad_alloc if parts do not have the addresses for these rows
+    ROWAN_IF_CALLED void check_room(TableLayout const& layout) const;
+    /// Maps what a file that has become larger has more than before.
+    /// errors   IoError if a system call fails
+    ROWAN_IF_CALLED void extend(int file, std::string const& path, TableLayout const& before,
+                                TableLayout const& larger);
+
+    std::byte* page(std::uint64_t number) const noexcept { return whole_.get() + number * table_page; }
+    std::byte* data(TableLayout const& layout, std::size_t part) const noexcept {
+        return parts_.empty() ? whole_.get() + layout.offsets[part] : parts_[part]->data();
+    }
+    /// The memory of a part, with its owner.
+    ROWAN_IF_CALLED std::shared_ptr<std::byte> part(TableLayout const& layout, std::size_t k) const noexcept;
+    /// Whether these bytes are in one of the parts.
+    ROWAN_IF_CALLED bool holds(TableLayout const& layout, std::span<std::byte const> bytes) const noexcept;
+    /// Takes its pages out of the process.
+    ROWAN_IF_CALLED void release(TableLayout const& layout) const noexcept;
+
+private:
+    /// Maps rows of a part from this one on, from which, if it is not 0, twice as many follow, and so on.
+    ROWAN_IF_CALLED void map_rows(int file, std::string const& path, TableLayout const& layout, std::size_t part,
+                                  std::uint64_t row);
+
+    std::shared_ptr<std::byte> whole_;
+    std::vector<std::shared_ptr<ReservedMemory>> parts_;  // of a table that grows: the same pages again
+};
+
+/// Whether the disk is known to have space for all n bytes of a file that uses `space` bytes. What is missing of about
+/// as many is reserved if possible.
+ROWAN_IF_CALLED bool has_space(int file, std::uint64_t space, std::uint64_t n);
+
+ROWAN_IF_CALLED std::uint64_t random_id(std::string const& path);
+
+/// Gives a complete temporary file its name.
+/// errors   IoError if there is a file of that name
+ROWAN_IF_CALLED void name_new_file(std::string const& temporary, std::string const& path);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/mapped_table_inl.hpp: definitions of rowan/io/detail/mapped_table.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_CALLED_FUNCTION std::string real_path(char const* operation, std::string const& path) {
+    std::unique_ptr<char, decltype([](char* p) { std::free(p); })> const real(::realpath(path.c_str(), nullptr));
+    if (real == nullptr) throw_io(operation, path);
+    return real.get();
+}
+
+ROWAN_CALLED_FUNCTION std::string new_path(std::string const& path) {
+    std::string folder = folder_of(path);
+    std::string const name = path.substr(path.rfind('/') + 1);  // also of a path without a slash
+    try {
+        folder = real_path("create", folder);
+    } catch (IoError const& error) {
+        throw_io("create", path, error.code());
+    }
+    return folder.append(folder.ends_with('/') ? "" : "/").append(name);
+}
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<std::byte> map_shared(int file, std::string const& path, std::size_t n) {
+    void* const pages = ::mmap(nullptr, n, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (pages == MAP_FAILED) throw_io("map", path);
+    ::madvise(pages, n, MADV_RANDOM);  // rows are read one by one: the system would read many around each
+    return {static_cast<std::byte*>(pages), [=](std::byte*) { ::munmap(pages, n); }};
+}
+
+ROWAN_CALLED_FUNCTION void will_need(std::byte const* from, std::size_t n) noexcept {
+    auto const page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    auto const before = reinterpret_cast<std::uintptr_t>(from) % page;
+    ::madvise(const_cast<std::byte*>(from) - before, n + before, MADV_WILLNEED);
+}
+
+ROWAN_CALLED_FUNCTION void release_pages(std::byte* from, std::size_t n) noexcept { ::madvise(from, n, MADV_DONTNEED); }
+
+ROWAN_CALLED_FUNCTION void allocate_file(int file, std::string const& path, std::uint64_t offset, std::uint64_t n) {
+    auto const first = static_cast<off_t>(offset), size = static_cast<off_t>(n);
+#ifdef __linux__  // glibc's posix_fallocate would write into pages where the file system has no such call
+    if (uninterrupted([&] { return ::fallocate(file, 0, first, size); }) == 0 || errno == EOPNOTSUPP || errno == ENOSYS)
+        return;
+    throw_io("allocate", path);
+#else
+    int const code = ::posix_fallocate(file, first, size);
+    if (code != 0 && code != EOPNOTSUPP && code != EINVAL) throw_io("allocate", path, code);
+#endif
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map(int file, std::string const& path, std::size_t n) {
+    whole_ = map_shared(file, path, n);
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map_rows(int file, std::string const& path, TableLayout const& layout,
+                                                 std::size_t part, std::uint64_t row) {
+    std::size_t const each = layout.row_bytes(part);
+    for (std::uint64_t n = 0; each != 0 && row < layout.rows; row += n) {
+        n = std::max(row, layout.first_rows);
+        std::byte* const to = parts_[part]->data() + row * each;
+        auto const bytes = static_cast<std::size_t>(n * each);
+        if (::mmap(to, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   static_cast<off_t>(layout.place(part, row))) == MAP_FAILED)
+            throw_io("map", path);
+        ::madvise(to, bytes, MADV_RANDOM);
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::map_parts(int file, std::string const& path, TableLayout const& layout) {
+    for (std::size_t k = 0; layout.first_rows != 0 && k < layout.parts.size(); ++k) {
+        auto const bytes = static_cast<std::size_t>(layout.rows * layout.row_bytes(k));
+        parts_.push_back(reserve_memory(std::max(std::size_t{1} << 39, 4 * bytes), bytes));
+        map_rows(file, path, layout, k, 0);
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::check_room(TableLayout const& layout) const {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (layout.rows * layout.row_bytes(k) > parts_[k]->size()) throw std::bad_alloc();
+    }
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::extend(int file, std::string const& path, TableLayout const& before,
+                                               TableLayout const& larger) {
+    auto whole = map_shared(file, path, static_cast<std::size_t>(larger.file_bytes));
+    for (std::size_t k = 0; k < parts_.size(); ++k) map_rows(file, path, larger, k, before.rows);
+    whole_ = std::move(whole);
+}
+
+ROWAN_CALLED_FUNCTION std::shared_ptr<std::byte> TableMemory::part(TableLayout const& layout,
+                                                                   std::size_t k) const noexcept {
+    if (parts_.empty()) return {whole_, data(layout, k)};
+    return {parts_[k], data(layout, k)};
+}
+
+ROWAN_CALLED_FUNCTION bool TableMemory::holds(TableLayout const& layout,
+                                              std::span<std::byte const> bytes) const noexcept {
+    auto const in = [&](std::byte const* begin, std::uint64_t n) {
+        return bytes.data() >= begin && bytes.data() + bytes.size() <= begin + n;
+    };
+    if (parts_.empty()) return in(whole_.get(), layout.file_bytes);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (in(parts_[k]->data(), layout.rows * layout.row_bytes(k))) return true;
+    }
+    return false;
+}
+
+ROWAN_CALLED_FUNCTION void TableMemory::release(TableLayout const& layout) const noexcept {
+    release_pages(whole_.get(), static_cast<std::size_t>(layout.file_bytes));
+    for (std::size_t k = 0; k < parts_.size(); ++k)
+        release_pages(parts_[k]->data(), static_cast<std::size_t>(layout.rows * layout.row_bytes(k)));
+}
+
+ROWAN_CALLED_FUNCTION bool has_space(int file, std::uint64_t space, std::uint64_t n) {
+    if (space < n) return false;
+#ifdef SEEK_HOLE
+    if (std::cmp_equal(::lseek(file, 0, SEEK_HOLE), n)) return true;
+#endif
+    try {  // blocks of the file system's own are in `space`, too, and reserved ones may count as holes
+        allocate_file(file, {}, 0, n);
+        return true;
+    } catch (IoError const&) {
+        return false;
+    }
+}
+
+ROWAN_CALLED_FUNCTION std::uint64_t random_id(std::string const& path) {
+    std::uint64_t id = 0;
+    if (::getentropy(&id, sizeof id) != 0) throw_io("create", path);
+    return id;
+}
+
+ROWAN_CALLED_FUNCTION void name_new_file(std::string const& temporary, std::string const& path) {
+    if (::link(temporary.c_str(), path.c_str()) == 0) return;
+    if (errno == EEXIST || (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS)) throw_io("create", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_io("create", path);  // a file system without links
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/io/detail/any_table_store.hpp: AnyTableStore, the mapped file of a table, and how it is made and opened.
+
+namespace rowan::inline v0::detail {
+
+/// A mapped file of a table. TableStore says what its functions do.
+class AnyTableStore {
+public:
+    AnyTableStore(AnyTableStore const&) = delete;
+    AnyTableStore& operator=(AnyTableStore const&) = delete;
+    virtual ~AnyTableStore();
+
+    TableLayout const& layout() const noexcept { return layout_; }
+    std::string const& path() const noexcept { return path_; }
+    std::uint64_t generation() const noexcept { return generation_; }
+    /// The memory of a part, which tensors keep.
+    std::shared_ptr<std::byte> part(std::size_t k) const noexcept { return memory_.part(layout_, k); }
+    std::byte* data(std::size_t k) const noexcept { return memory_.data(layout_, k); }
+    /// Whether these bytes are in one of the parts.
+    bool holds(std::span<std::byte const> bytes) const noexcept { return memory_.holds(layout_, bytes); }
+    void release() noexcept { memory_.release(layout_); }
+    /// Takes back what resize has added since the last save.
+    void shrink(std::uint64_t height) noexcept {
+        if (height < layout_.height) layout_.height = height;
+    }
+
+    virtual void publish() = 0;
+    virtual bool changed() const noexcept = 0;
+    virtual std::uint64_t height(std::uint64_t generation) const = 0;
+    virtual std::uint64_t mark(std::uint64_t generation) const = 0;
+    virtual void check_way(std::uint64_t to) const = 0;
+    virtual void go_back(std::uint64_t to) = 0;
+    virtual void forget_before(std::uint64_t generation) = 0;
+    virtual void change(Cpu exec, Ids<> const& rows) = 0;
+    virtual void resize(std::uint64_t height) = 0;
+    virtual void save(bool keeps) = 0;
+    virtual void prefetch(Ids<> const& rows) const = 0;
+
+protected:
+    explicit AnyTableStore(std::string path);
+
+    std::string path_;
+    TableMemory memory_;
+    TableLayout layout_;
+    std::uint64_t generation_ = 0;
+};
+
+/// How a new file is made.
+struct NewTable {
+    bool reserve, power_safe, replaces_first;
+    std::function<void(std::byte* rows)> fill = {};  ///< writes the first rows; empty: zeros
+};
+
+/// How the files of tables are made and opened by these system calls. `check` may refuse a layout.
+template <class Files>
+struct TableStores;  // others than this one are in table_store.hpp
+template <>
+struct TableStores<PosixFiles> {
+    ROWAN_IF_CALLED static std::unique_ptr<AnyTableStore> create(std::string const& name, TableLayout layout,
+                                                                 NewTable const& how);
+    ROWAN_IF_CALLED static std::unique_ptr<AnyTableStore> open(std::string const& name, bool power_safe,
+                                                               std::function<void(TableLayout const&)> const& check);
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/open_file.hpp: OpenFile, a descriptor that is closed at the end, and what is done with it.
+
+namespace rowan::inline v0::detail {
+
+/// A file that is open, or none. Functions throw IoError if a system call fails.
+template <class Files>
+class OpenFile {
+public:
+    explicit OpenFile(int file = -1) : file_(file) {}
+    OpenFile(OpenFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    OpenFile& operator=(OpenFile&& other) noexcept {
+        std::swap(file_, other.file_);
+        return *this;
+    }
+    ~OpenFile() {
+        if (file_ >= 0) Files::close(file_);
+    }
+    int get() const noexcept { return file_; }
+
+    static OpenFile open(std::string const& path, int flags, mode_t mode = 0) {
+        return OpenFile(uninterrupted([&] { return Files::open(path.c_str(), flags | O_CLOEXEC, mode); }));
+    }
+
+    /// A new file in a folder, which is locked, and its path.
+    static std::pair<OpenFile, std::string> temporary(std::string const& folder, std::string const& path) {
+        for (int k = 0;; ++k) {
+            std::string name = temporary_path(folder);
+            auto file = open(name, O_RDWR | O_CREAT | O_EXCL, 0666);
+            if (file.get() < 0 && (errno != EEXIST || k == 1000)) throw_io("create", path);
+            if (file.get() < 0) continue;
+            bool kept = false;
+            try {
+                kept = lock_temporary<Files>(file.get(), path);
+            } catch (...) {
+                Files::unlink(name.c_str());
+                throw;
+            }
+            if (kept) return {std::move(file), std::move(name)};
+        }
+    }
+
+    void sync(std::string const& path) const {
+        if (uninterrupted([&] { return Files::fsync(file_); }) != 0) throw_io("fsync", path);
+    }
+
+    /// errors   IoError, too, if it is not a regular file
+    struct stat about(std::string const& path) const {
+        struct stat is {};
+        if (uninterrupted([&] { return Files::fstat(file_, is); }) != 0) throw_io("stat", path);
+        if (!S_ISREG(is.st_mode)) throw IoError("open", path, "not a regular file", EINVAL);
+        return is;
+    }
+
+    /// Whether a path names it.
+    bool is_at(std::string const& path) const {
+        struct stat is {};
+        if (uninterrupted([&] { return Files::lstat(path.c_str(), is); }) != 0) {
+            if (errno != ENOENT) throw_io("stat", path);
+            return false;
+        }
+        auto const own = about(path);
+        return is.st_dev == own.st_dev && is.st_ino == own.st_ino;
+    }
+
+    /// Locks it for as long as it is open, here or in a process forked from this.
+    void lock(std::string const& path) const {
+        if (!lock_file<Files>(file_, path))
+            throw IoError("lock", path, "it is open, in this process or another", EWOULDBLOCK);
+    }
+
+    void write(std::uint64_t at, std::span<std::byte const> bytes, std::string const& path) const {
+        if (::lseek(file_, static_cast<off_t>(at), SEEK_SET) < 0) throw_io("seek", path);
+        while (!bytes.empty()) {
+            ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
+            if (n < 0) throw_io("write", path);
+            if (n == 0) throw_io("write", path, ENOSPC);
+            bytes = bytes.subspan(static_cast<std::size_t>(n));
+        }
+    }
+
+    /// Whether there are so many bytes.
+    bool read(std::uint64_t at, std::span<std::byte> to, std::string const& path) const {
+        while (!to.empty()) {
+            ssize_t const n =
+                uninterrupted([&] { return Files::pread(file_, to.data(), to.size(), static_cast<off_t>(at)); });
+            if (n < 0) throw_io("read", path);
+            if (n == 0) return false;
+            to = to.subspan(static_cast<std::size_t>(n));
+            at += static_cast<std::uint64_t>(n);
+        }
+        return true;
+    }
+
+    void resize(std::uint64_t n, std::string const& path) const {
+        if (uninterrupted([&] { return ::ftruncate(file_, static_cast<off_t>(n)); }) != 0) throw_io("resize", path);
+    }
+
+private:
+    int file_;
+};
+
+/// Writes the entry of a file in its folder to the disk.
+/// errors   IoError if a system call fails
+template <class Files>
+void sync_folder_of(std::string const& path) {
+    std::string const name = folder_of(path);
+    auto const folder = OpenFile<Files>::open(name, O_RDONLY | O_DIRECTORY);
+    if (folder.get() < 0) throw_io("open", name);
+    folder.sync(name);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/page_set.hpp: PageSet, a bit for each page of a file, and runs of pages.
+
+namespace rowan::inline v0::detail {
+
+class PageSet {
+public:
+    /// errors   std::bad_alloc
+    void resize(std::uint64_t pages) { bits_.resize(static_cast<std::size_t>(pages / 64 + 1)); }
+    /// Whether it was never resized.
+    bool none() const noexcept { return bits_.empty(); }
+
+    bool has(std::uint64_t page) const { return (bits_[page / 64] >> page % 64 & 1) != 0; }
+    void add(std::uint64_t page) { bits_[page / 64] |= std::uint64_t{1} << page % 64; }
+    void remove(std::uint64_t page) { bits_[page / 64] &= ~(std::uint64_t{1} << page % 64); }
+    void clear() { std::fill(bits_.begin(), bits_.end(), 0); }
+
+private:
+    Buffer<std::uint64_t> bits_;
+};
+
+/// Calls f(first, count) for each run of consecutive pages.
+template <class F>
+void for_runs(std::span<std::uint64_t const> pages, F const& f) {
+    for (std::size_t i = 0, n = 1; i < pages.size(); i += n, n = 1) {
+        while (i + n < pages.size() && pages[i + n] == pages[i] + n) ++n;
+        f(pages[i], n);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/table_journal.hpp: TableJournal, the old bytes of pages that change after a table is saved.
+
+namespace rowan::inline v0::detail {
+
+template <class Files>
+class TableJournal {
+public:
+    explicit TableJournal(std::string path) : path_(std::move(path)) {}
+
+    std::string const& path() const noexcept { return path_; }
+    bool empty() const noexcept { return bytes_ == 0; }
+    std::uint64_t records() const noexcept { return bytes_ / table_record_bytes; }
+
+    /// Opens and locks the file. Returns whether there is one.
+    /// errors   IoError if a system call fails, or another table has locked it; FormatError if it has something else
+    ///          than records of this table
+    bool open(std::uint64_t id) {
+        for (;;) {
+            auto file = OpenFile<Files>::open(path_, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+            if (file.get() < 0) {
+                if (errno != ENOENT) throw_io("open", path_);
+                return false;
+            }
+            auto const size = file.about(path_).st_size;
+            file.lock(path_);
+            if (!file.is_at(path_)) continue;  // another process has removed it before it was locked
+            std::array<std::byte, sizeof id> own, first{};
+            std::memcpy(own.data(), &id, sizeof id);
+            auto const n = std::min<std::size_t>(static_cast<std::size_t>(size), sizeof id);
+            file.read(0, std::span(first).first(n), path_);
+            // after a power failure the beginning may not have been written
+            if (std::memcmp(first.data(), own.data(), n) != 0 && first != decltype(first){})
+                throw FormatError(0, {"the journal ", path_}, "is not of this table: another's, or another file");
+            keep(std::move(file));
+            return true;
+        }
+    }
+
+    /// Whether it begins with a record of this generation.
+    /// errors   IoError if a system call fails
+    bool is_of(std::uint64_t id, std::uint64_t generation) const {
+        TableRecord first;
+        return file_.get() >= 0 && file_.read(0, std::as_writable_bytes(std::span(&first, 1)), path_) &&
+               first.id == id && first.generation == generation;
+    }
+
+    /// The pages of the records of a generation, in their order, up to the first that is not whole: the table knows how
+    /// many it has relied on.
+    /// errors   IoError if a system call fails; FormatError if the file's table was saved since, or a page is outside
+    ///          of the table
+    std::vector<std::uint64_t> scan(std::uint64_t id, std::uint64_t generation, std::uint64_t pages) {
+        std::vector<std::uint64_t> found;
+        if (file_.get() < 0) return found;
+        std::array<std::byte, table_record_bytes> bytes;
+        for (;;) {
+            TableRecord record;
+            std::uint64_t const at = found.size() * bytes.size();
+            if (!file_.read(at, bytes, path_)) break;
+            std::memcpy(&record, bytes.data(), sizeof record);
+            if (record.id != id || record.sum != record.sum_with(std::span(bytes).subspan(sizeof record)) ||
+                record.generation < generation)
+                break;
+            if (record.generation != generation) {
+                throw FormatError(at, {"the journal ", path_},
+                                  {"is of generation ", record.generation, ", and the table is of ", generation});
+            }
+            if (record.page >= pages)
+                throw FormatError(at, {"the journal ", path_}, "has a page that the table has not");
+            found.push_back(record.page);
+        }
+        bytes_ = found.size() * bytes.size();
+        return found;
+    }
+
+    /// Reads the page of a record that scan has found.
+    /// errors   IoError if a system call fails
+    void read(std::size_t record, std::span<std::byte, table_page> to) const {
+        if (!file_.read(record * table_record_bytes + sizeof(TableRecord), to, path_)) throw_io("read", path_, EIO);
+    }
+
+    /// Adds records. A new file has the rights of the table's. If it fails, the journal has those that it had, and
+    /// perhaps others of pages as they are.
+    /// errors   as open, but whatever the file has is not its own any more
+    void append(std::span<std::byte const> records, std::uint64_t id, OpenFile<Files> const& table, bool power_safe) {
+        bool const lost = bytes_ == 0 && file_.get() >= 0 && !file_.is_at(path_);  // somebody removed it
+        if (file_.get() < 0 || lost) make(id, table);
+        if (power_safe && !on_disk_) sync_folder_of<Files>(path_);
+        on_disk_ = on_disk_ || power_safe;
+        file_.write(bytes_, records, path_);
+        bytes_ += records.size();
+    }
+
+    void sync() const { file_.sync(path_); }
+
+    /// Removes all records.
+    /// errors   IoError if a system call fails
+    void clear() {
+        if (file_.get() >= 0) file_.resize(0, path_);
+        bytes_ = 0;
+    }
+
+    /// Gives the file another name: here is none from now on.
+    /// errors   IoError if a system call fails
+    void move_to(std::string const& path) {
+        if (Files::rename(path_.c_str(), path.c_str()) != 0) throw_io("rename", path_);
+        keep(OpenFile<Files>());
+        bytes_ = 0;
+    }
+
+    /// Removes the file, which has no records, unless the path is another file's now.
+    void remove() noexcept {
+        try {
+            if (file_.get() >= 0 && file_.is_at(path_)) Files::unlink(path_.c_str());
+        } catch (...) {  // an empty file remains
+        }
+    }
+
+private:
+    void make(std::uint64_t id, OpenFile<Files> const& table) {
+        auto const rights = table.about(path_);
+        while (!open(id)) {
+            auto file = OpenFile<Files>::open(path_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+            if (file.get() < 0 && errno != EEXIST) throw_io("create", path_);
+            if (file.get() < 0) continue;
+            file.lock(path_);
+            keep_rights<Files>(file.get(), path_, rights);
+            if (!file.is_at(path_)) continue;
+            keep(std::move(file));
+            return;
+        }
+        clear();
+    }
+
+    void keep(OpenFile<Files> file) {
+        file_ = std::move(file);
+        on_disk_ = false;
+    }
+
+    std::string path_;
+    OpenFile<Files> file_;
+    std::uint64_t bytes_ = 0;
+    bool on_disk_ = false;  // whether its entry in the folder is
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/table_store.hpp: TableStore, the mapped file of a table, and the journal that restores it.
+
+namespace rowan::inline v0::detail {
+
+template <class Files>
+class TableStore final : public AnyTableStore {
+public:
+    ~TableStore() override {
+        if (::getpid() != process_) return;  // a forked child's copy: the parent still uses the files
+        if (!temporary_.empty()) Files::unlink(temporary_.c_str());
+        if (!broken_ && journal_.empty()) journal_.remove();
+    }
+
+    /// A new file, which has no name until `publish`.
+    static std::unique_ptr<TableStore> create(std::string const& name, TableLayout layout, NewTable const& how) {
+        std::unique_ptr<TableStore> store(new TableStore(new_path(checked_path("create", name)), how.power_safe));
+        std::string const& path = store->path_;
+        struct stat about {};
+        if (uninterrupted([&] { return Files::lstat(path.c_str(), about); }) == 0) {
+            if (how.replaces_first) store->replaced_ = only_first(path);
+            if (store->replaced_ == nullptr) throw_io("create", path, EEXIST);
+        }
+        layout.id = random_id(path);
+        store->journal_.open(layout.id);
+        remove_abandoned(folder_of(path));
+        std::tie(store->file_, store->temporary_) = OpenFile<Files>::temporary(folder_of(path), path);
+        store->file_.resize(layout.file_bytes, path);
+        store->file_.write(0, layout.header(), path);
+        if (how.reserve) allocate_file(store->file_.get(), path, 0, layout.file_bytes);
+        store->layout_ = std::move(layout);
+        store->memory_.map(store->file_.get(), path, static_cast<std::size_t>(store->layout_.file_bytes));
+        store->memory_.map_parts(store->file_.get(), path, store->layout_);
+        store->put(place_of_mark(1), random_id(path));
+        if (how.fill) how.fill(store->data(0));
+        store->file_.sync(path);
+        store->ready();
+        return store;
+    }
+
+    /// Gives a new file its name.
+    void publish() override {
+        broken_ = true;
+        if (replaced_ != nullptr) {
+            Files::unlink(path_.c_str());
+            replaced_ = nullptr;
+            remove_abandoned(folder_of(path_));  // its temporary name, if it has that still
+        }
+        name_new_file(temporary_, path_);
+        try {
+            sync_folder_of<Files>(path_);
+        } catch (...) {
+            Files::unlink(path_.c_str());
+            throw;
+        }
+        Files::unlink(std::exchange(temporary_, {}).c_str());
+        broken_ = false;
+    }
+
+    /// The file at a path, as of its last save.
+    static std::unique_ptr<TableStore> open(std::string const& name, bool power_safe,
+                                            std::function<void(TableLayout const&)> const& check) {
+        std::unique_ptr<TableStore> store(new TableStore(real_path("open", checked_path("open", name)), power_safe));
+        store->file_ = OpenFile<Files>::open(store->path_, O_RDWR | O_NONBLOCK | O_NOFOLLOW);
+        if (store->file_.get() < 0) throw_io("open", store->path_);
+        auto const size = static_cast<std::size_t>(store->file_.about(store->path_).st_size);
+        store->file_.lock(store->path_);
+        if (size < table_page) throw FormatError(size, "the header", "is not complete");
+        store->memory_.map(store->file_.get(), store->path_, size);
+        store->layout_ = TableLayout::parse(store->path_, std::span(store->memory_.page(0), size));
+        check(store->layout_);
+        store->journal_.open(store->layout_.id);
+        store->restore();
+        store->memory_.map_parts(store->file_.get(), store->path_, store->layout_);
+        store->ready();
+        return store;
+    }
+
+    /// Whether it has no save yet, or rows or its height may have changed since the last one.
+    bool changed() const noexcept override { return !journal_.empty() || !temporary_.empty(); }
+
+    /// The first generation that `go_back` leads to. 0: that before the first save.
+    std::uint64_t first_kept() const noexcept {
+        auto const kept = get<std::uint64_t>(table_kept);
+        return kept == 0 || kept > generation_ ? generation_ : kept - 1;
+    }
+
+    /// The height of a save: this one, or one that is kept.
+    std::uint64_t height(std::uint64_t generation) const override {
+        return layout_.first_rows == 0 ? layout_.height : get<std::uint64_t>(place_of_height(generation));
+    }
+    /// The random number of a save: this one, or one that is kept.
+    std::uint64_t mark(std::uint64_t generation) const override {
+        return get<std::uint64_t>(place_of_mark(generation));
+    }
+
+    /// Checks that it can go back to a save.
+    void check_way(std::uint64_t to) const override {
+        check_whole();
+        if (!temporary_.empty()) throw Error({path_, " has no save yet: it does not go back to one"});
+        if (to == 0 || to < first_kept() || to > generation_) {
+            std::string way = ", and no journal leads back";
+            if (first_kept() < generation_) way.append(" before ").append(std::to_string(first_kept() - 1));
+            throw FormatError(table_generations, "the save",
+                              {to - 1, " is not in ", path_, ", whose last one is ", generation_ - 1, way});
+        }
+        for (auto g = to; g < generation_; ++g) {
+            TableJournal<Files> kept(kept_path(g));
+            std::size_t const found =
+                kept.open(layout_.id) ? kept.scan(layout_.id, g, layout_.file_bytes / table_page).size() : 0;
+            if (auto const wanted = get<std::uint64_t>(place_of_kept(g)); found < wanted || found == 0)
+                throw FormatError(0, {"the journal ", kept.path()},
+                                  {"has ", found, " whole records of the ", wanted, " that lead back to a save"});
+        }
+    }
+    /// Makes the rows what they were as of the last save or an earlier one that is kept. All later changes are forgotten.
+    void go_back(std::uint64_t to) override {
+        check_way(to);
+        if (!journal_.empty()) {
+            broken_ = true;
+            restore();
+            clear_journal();
+            broken_ = false;
+        }
+        forget_before(1);
+        while (generation_ != to) {  // each makes the last save one that did not end
+            broken_ = true;
+            std::uint64_t const g = generation_ - 1;
+            journal_.remove();
+            TableJournal<Files>(kept_path(g)).move_to(journal_.path());
+            if (power_safe_) sync_folder_of<Files>(path_);  // before the journal is needed
+            if (!journal_.open(layout_.id)) throw_io("open", journal_.path(), ENOENT);
+            put(table_relied_on, get<std::uint64_t>(place_of_kept(g)));
+            put(table_unsaved, g);
+            put(place_of_generation(generation_), TableGeneration::of(g - 1));
+            file_.sync(path_);
+            restore();
+            clear_journal();
+            broken_ = false;
+        }
+        clear_kept();
+    }
+
+    /// Forgets the saves before a generation.
+    void forget_before(std::uint64_t generation) override {
+        check_whole();
+        bool const first = first_kept() == 0;
+        forget(generation);
+        if (first && first_kept() != 0) file_.sync(path_);  // from now on nothing takes its place
+    }
+
+    /// Prepares rows for being written: their pages are in the journal, and on the disk there is room for them.
+    /// requires   rows in [0, height)
+    void change(Cpu exec, Ids<> const& rows) override {
+        check_whole();
+        Fresh fresh{*this};
+        each_page(rows, [&](std::uint64_t page) { fresh.add(page); });
+        write(exec, fresh);
+    }
+
+    /// Changes the height of a table that grows. New rows are what the file has there: zeros, or rows that were there before.
+    void resize(std::uint64_t height) override {
+        check_whole();
+        if (height == layout_.height) return;
+        if (layout_.first_rows == 0) throw Error({path_, " has a fixed height: it was not made with .grows"});
+        Fresh fresh{*this};
+        fresh.add(layout_.offsets[0] / table_page);  // so that a save has a journal
+        write(Cpu{1}, fresh);
+        if (height > layout_.rows) extend(height);
+        layout_.height = height;
+    }
+
+    /// Makes the rows as they are now what an interrupted program leaves. If they changed, and it `keeps` the save before, the
+    /// file can go back to that; otherwise to none.
+    void save(bool keeps) override {
+        check_whole();
+        std::uint64_t const mark = random_id(path_);
+        if (!temporary_.empty()) {
+            if (layout_.first_rows != 0) put(place_of_height(generation_), layout_.height);
+            put(place_of_mark(generation_), mark);
+            put(table_kept, std::uint64_t{keeps});
+            file_.sync(path_);
+            publish();
+            broken_ = true;
+            clear_journal();
+            broken_ = false;
+            return;
+        }
+        if (journal_.empty()) return;
+        broken_ = true;  // after an error, what is on the disk is known only when the file is opened again
+        std::uint64_t const g = generation_;
+        if (g >= 2) forget(g - 1);  // there is room for two
+        std::uint64_t const kept = first_kept();
+        if (keeps || kept < g) put(place_of_kept(g), journal_.records());
+        if (keeps) put(table_kept, kept + 1);
+        if (layout_.first_rows != 0) put(place_of_height(g + 1), layout_.height);
+        put(place_of_mark(g + 1), mark);
+        file_.sync(path_);
+        put(place_of_generation(g + 1), TableGeneration::of(g + 1));
+        file_.sync(path_);
+        ++generation_;
+        if (keeps) {
+            journal_.move_to(kept_path(g));
+            journaled_.clear();
+        } else {
+            forget(generation_);
+            clear_journal();
+        }
+        broken_ = false;
+    }
+
+    void prefetch(Ids<> const& rows) const override {
+        std::vector<std::uint64_t> pages;
+        each_page(rows, [&](std::uint64_t page) { pages.push_back(page); });
+        std::sort(pages.begin(), pages.end());
+        pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+        for_runs(std::span<std::uint64_t const>(pages), [&](std::uint64_t first, std::uint64_t count) {
+            will_need(memory_.page(first), static_cast<std::size_t>(count) * table_page);
+        });
+    }
+
+private:
+    /// Pages that are marked as being in the journal: they are unmarked if an exception is thrown.
+    struct Fresh {
+        TableStore& store;
+        std::vector<std::uint64_t> pages{};
+        bool written = false;
+
+        void add(std::uint64_t page) {
+            if (store.journaled_.has(page)) return;
+            pages.push_back(page);
+            store.journaled_.add(page);
+        }
+        ~Fresh() {
+            if (written) return;
+            for (auto const page : pages) store.journaled_.remove(page);
+        }
+    };
+
+    TableStore(std::string path, bool power_safe)
+        : AnyTableStore(std::move(path)), journal_(path_ + ".journal"), power_safe_(power_safe) {}
+
+    std::string kept_path(std::uint64_t generation) const {
+        return journal_.path() + "." + std::to_string(generation - 1);
+    }
+    void forget(std::uint64_t generation) {
+        std::uint64_t const end = std::min(generation, generation_);
+        std::uint64_t g = first_kept();
+        if (g >= end) return;
+        for (; g < end; ++g) {
+            if (g != 0) Files::unlink(kept_path(g).c_str());
+        }
+        put(table_kept, end == generation_ ? std::uint64_t{0} : end + 1);
+    }
+    void clear_kept() {
+        if (get<std::uint64_t>(table_kept) != 0 && first_kept() == generation_) put(table_kept, std::uint64_t{0});
+    }
+
+    /// A file that was saved once, by a program that was killed before anything named that save, or null.
+    /// errors   IoError if another program has it
+    static std::unique_ptr<TableStore> only_first(std::string const& path) {
+        std::unique_ptr<TableStore> found;
+        try {
+            found = open(path, false, [](auto const&) {});
+        } catch (FormatError const&) {
+            return nullptr;
+        }
+        if (found->path_ != path || found->first_kept() != 0 || found->generation_ != 1) return nullptr;
+        found->journal_.remove();
+        found->journal_ = TableJournal<Files>(found->journal_.path());  // the new one locks it
+        return found;
+    }
+
+    void extend(std::uint64_t height) {
+        TableLayout larger = layout_;
+        while (larger.rows < height) larger.double_rows();
+        memory_.check_room(larger);
+        std::uint64_t const before = layout_.file_bytes / table_page, pages = larger.file_bytes / table_page;
+        bool const all_allocated = allocated_.none();
+        allocated_.resize(pages);
+        for (std::uint64_t page = 0; all_allocated && page < before; ++page) allocated_.add(page);
+        journaled_.resize(pages);
+        file_.resize(larger.file_bytes, path_);
+        memory_.extend(file_.get(), path_, layout_, larger);
+        layout_ = std::move(larger);
+    }
+
+    /// Prepares pages for being written.
+    void write(Cpu exec, Fresh& fresh) {
+        auto& pages = fresh.pages;
+        if (pages.empty()) return;
+        std::sort(pages.begin(), pages.end());
+        allocate(pages);
+        if (!temporary_.empty()) {  // no program finds it
+            fresh.written = true;
+            return;
+        }
+        static constexpr std::size_t most = 256;  // 1 MiB of records
+        Buffer<std::byte> records(std::min(most, pages.size()) * table_record_bytes);
+        for (std::size_t from = 0, n = 0; from < pages.size(); from += n) {
+            n = std::min(most, pages.size() - from);
+            for_runs(std::span(pages).subspan(from, n), [&](std::uint64_t first, std::uint64_t count) {
+                will_need(memory_.page(first), static_cast<std::size_t>(count) * table_page);
+            });
+            parallel_for(exec, n, 16, [&](std::size_t k, std::size_t end) {
+                for (; k < end; ++k) write_record(pages[from + k], records.data() + k * table_record_bytes);
+            });
+            journal_.append(std::span(records).first(n * table_record_bytes), layout_.id, file_, power_safe_);
+        }
+        if (power_safe_) {
+            broken_ = true;
+            journal_.sync();
+            broken_ = false;
+        }
+        put(table_relied_on, journal_.records());  // before the generation: that of another one counts nothing
+        put(table_unsaved, generation_);
+        fresh.written = true;
+    }
+
+    /// Writes into the first page, after all stores before it and before those that follow. A killed process has made
+    /// that of a number or not, and that of a generation perhaps in part.
+    template <class X>
+    void put(std::size_t at, X const& x) {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        std::memcpy(memory_.page(0) + at, &x, sizeof x);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    template <class X>
+    X get(std::size_t at) const {
+        X x;
+        std::memcpy(&x, memory_.page(0) + at, sizeof x);
+        return x;
+    }
+
+    /// Copies the pages of the journal back.
+    void restore() {
+        generation_ = 0;
+        for (std::size_t const at : {table_generations, 2 * table_generations}) {
+            auto const slot = get<TableGeneration>(at);
+            if (slot.valid() && at == place_of_generation(slot.number))
+                generation_ = std::max(generation_, slot.number);
+        }
+        if (generation_ == 0) throw FormatError(table_generations, "the generations", "have other checksums");
+        if (layout_.first_rows != 0) layout_.height = get<std::uint64_t>(place_of_height(generation_));
+        if (layout_.first_rows != 0 && layout_.height > layout_.rows)
+            throw FormatError(place_of_height(generation_), "the height",
+                              {"is ", layout_.height, ", at most ", layout_.rows, " rows are in the file"});
+        // a save that keeps its journal, or going back, did not end
+        if (first_kept() < generation_ && journal_.is_of(layout_.id, generation_ - 1))
+            journal_.move_to(kept_path(generation_ - 1));
+        auto const pages = journal_.scan(layout_.id, generation_, layout_.file_bytes / table_page);
+        check_records(pages.size());
+        auto const other = TableGeneration::of(generation_ - 1);
+        std::size_t const at = place_of_generation(other.number);
+        if (pages.empty() && get<TableGeneration>(at) != other) {
+            throw FormatError(at, {"the generation beside ", generation_},
+                              "is damaged, and there is no journal of a save that did not end: it may be the later "
+                              "one");
+        }
+        if (pages.empty()) return;
+        for (auto const page : pages) allocate_file(file_.get(), path_, page * table_page, table_page);
+        for (std::size_t k = 0; k < pages.size(); ++k)
+            journal_.read(k, std::span<std::byte, table_page>(memory_.page(pages[k]), table_page));
+        file_.sync(path_);
+        put(at, other);
+        put(table_unsaved, std::uint64_t{0});
+        file_.sync(path_);
+    }
+
+    /// errors   FormatError if the journal has fewer records than the rows that were changed need
+    void check_records(std::uint64_t found) const {
+        auto const unsaved = get<std::uint64_t>(table_unsaved), wanted = get<std::uint64_t>(table_relied_on);
+        if (unsaved < generation_) return;
+        auto const fail = [](std::string const& what) { throw FormatError(table_unsaved, "the rows", what); };
+        if (unsaved > generation_) {
+            fail("were changed after generation " + std::to_string(unsaved) + " was saved, and the table is of " +
+                 std::to_string(generation_));
+        }
+        if (found == 0) fail("were changed after they were saved, and there is no journal that restores them");
+        if (wanted == 0) fail("were changed by a version of rowan that did not count the records of the journal");
+        if (found < wanted) {
+            fail("were changed after they were saved, and the journal " + journal_.path() + " has " +
+                 std::to_string(found) + " whole records of the " + std::to_string(wanted) + " that restore them");
+        }
+    }
+
+    void ready() {
+        if (generation_ == 0) generation_ = 1;
+        clear_kept();
+        std::uint64_t const pages = layout_.file_bytes / table_page;
+        journaled_.resize(pages);
+        auto const space = static_cast<std::uint64_t>(file_.about(path_).st_blocks) * 512;
+        if (!has_space(file_.get(), space, layout_.file_bytes)) allocated_.resize(pages);
+        clear_journal();
+        broken_ = false;
+    }
+
+    void clear_journal() {
+        journal_.clear();
+        journaled_.clear();
+    }
+
+    void check_whole() const {
+        if (!broken_) return;
+        throw IoError("write", path_, "after an error it is unknown what is on the disk: open the file again", EIO);
+    }
+
+    template <class Visit>
+    void each_page(Ids<> const& rows, Visit const& visit) const {
+        for (std::size_t part = 0; part < layout_.parts.size(); ++part) {
+            std::uint64_t const bytes = layout_.row_bytes(part);
+            if (bytes == 0) continue;
+            rows.visit([&](auto list) {
+                for (auto const row : list) {
+                    std::uint64_t const at = layout_.place(part, static_cast<std::uint64_t>(row));
+                    for (std::uint64_t page = at / table_page; page <= (at + bytes - 1) / table_page; ++page)
+                        visit(page);
+                }
+            });
+        }
+    }
+
+    /// A store to a page for which a full disk has no room would end the process with SIGBUS.
+    void allocate(std::span<std::uint64_t const> pages) {
+        if (allocated_.none()) return;
+        for_runs(pages, [&](std::uint64_t first, std::uint64_t count) {
+            std::uint64_t const end = first + count;
+            while (first != end && allocated_.has(first)) ++first;
+            if (first == end) return;
+            allocate_file(file_.get(), path_, first * table_page, (end - first) * table_page);
+            for (; first != end; ++first) allocated_.add(first);
+        });
+    }
+
+    void write_record(std::uint64_t page, std::byte* to) const {
+        std::memcpy(to + sizeof(TableRecord), memory_.page(page), table_page);
+        TableRecord record{.id = layout_.id, .generation = generation_, .page = page};
+        record.sum = record.sum_with({to + sizeof record, table_page});
+        std::memcpy(to, &record, sizeof record);
+    }
+
+    std::string temporary_;  // the path of a new file
+    OpenFile<Files> file_;
+    TableJournal<Files> journal_;
+    PageSet journaled_;  // the pages that are in the journal
+    PageSet allocated_;  // those that are known to have room; none() for a file that has all
+    std::unique_ptr<TableStore> replaced_ = nullptr;  // by the first save
+    bool power_safe_;
+    bool broken_ = true;
+    ::pid_t process_ = ::getpid();
+};
+
+template <class Files>
+struct TableStores {
+    static auto create(std::string const& name, TableLayout layout, NewTable const& how) {
+        return TableStore<Files>::create(name, std::move(layout), how);
+    }
+    static auto open(std::string const& name, bool power_safe, std::function<void(TableLayout const&)> const& check) {
+        return TableStore<Files>::open(name, power_safe, check);
+    }
+};
+
+#if ROWAN_DEFINES_FUNCTIONS
+ROWAN_FUNCTION AnyTableStore::AnyTableStore(std::string path) : path_(std::move(path)) {}
+ROWAN_FUNCTION AnyTableStore::~AnyTableStore() = default;
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTableStore> TableStores<PosixFiles>::create(std::string const& name,
+                                                                                     TableLayout layout,
+                                                                                     NewTable const& how) {
+    return TableStore<PosixFiles>::create(name, std::move(layout), how);
+}
+
+ROWAN_CALLED_FUNCTION std::unique_ptr<AnyTableStore> TableStores<PosixFiles>::open(
+    std::string const& name, bool power_safe, std::function<void(TableLayout const&)> const& check) {
+    return TableStore<PosixFiles>::open(name, power_safe, check);
+}
+#endif
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/detail/any_table_store_inl.hpp: definitions of rowan/io/detail/any_table_store.hpp, which stand beside TableStore.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#endif
+
+// rowan/io/table_file.hpp: TableFile, a table in a file that training writes to, for tables larger than memory.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct TableFileAccess;
+
+}  // namespace detail
+
+/// What a new TableFile holds.
+struct TableFileShape {
+    Height height = 0;                    ///< the number of rows
+    std::size_t width = 1;                ///< the number of elements of a row
+    std::vector<TableState> states = {};  ///< tensors of that height beside the rows, which begin with zeros
+    bool grows = false;                   ///< whether the height can change later
+    /// Reserves the whole file on the disk. Otherwise the file is sparse: rows that never changed need no space.
+    bool allocate = false;
+};
+
+/// How a TableFile is written.
+struct TableFileOptions {
+    /// Whether a power failure or a crash of the system, too, leaves the table as of its last save. Then each call of
+    /// `change` that has rows which have not changed since waits for the disk, once.
+    bool power_safe = false;
+};
+
+/// A table in a file, with the states of its optimizer, which algorithms read and write in place: the file is mapped
+/// into memory, and the system loads the pages that are used and writes those that changed. The table may be larger
+/// than the memory.
+///
+///     TableFile<float>::create("users.table", {.height = 1'000'000'000, .width = 64,
+///                                              .states = {TableState::of<float>("moment")}});
+///     TableFile<float> users("users.table");
+///     auto x = gather(users.rows(), ids);
+///     rowwise_adagrad(users, gradient);                    the state "moment"; or any other optimizer
+///     users.change(other.rows());                          or any algorithm, after this call
+///     sgd(users.rows(), other, 0.1);
+///     users.save();
+///
+/// **Interrupted programs.** A program that ends at any moment, also by SIGKILL, leaves the table as of the last `save`
+/// that returned, or of the save that it interrupted: the next program that opens the file finds this. For that,
+/// `change` copies each page of 4 KiB, before it changes for the first time after a save, to the journal
+/// `<path>.journal`, which must stay with the file: of a symbolic link, that is the file that it names. Only `change`
+/// knows what will change: it comes before any algorithm that writes.
+///
+/// **Two files of one moment.** What goes with the table, such as a checkpoint of the rest of a training, names the number
+/// of a save. `save_and_keep` leaves what leads back to save n before it beside the file, as `<path>.journal.<n>`, until the
+/// other file is on the disk, too; a program that opens both takes the table to the save that the other one names:
+///     users.save_and_keep();
+///     save_checkpoint(rest, "rest.rowan");                 with users.saves()
+///     users.forget_saves_before(users.saves());
+///     ...
+///     users.go_back(saves);                                of the checkpoint that was loaded
+///
+/// **Height.** A table that was made with `.grows` gets more rows by `grow`; a save keeps the height.
+///
+/// **Locks.** The file is locked until the TableFile and all tensors that share its memory are gone, also in child
+/// processes that were forked from this one. Of these only one may use the table, and only the process that opened it
+/// removes the journal, when it is empty. On file systems without locks nothing keeps another from opening it.
+///
+/// **Power.** After a power failure the same is true if `.power_safe` was set, and if the disk keeps what it has
+/// confirmed. Otherwise the file may be in a state between two saves, which opening detects only in part: load a
+/// checkpoint.
+///
+/// **Memory.** Pages that changed are written by the system when it needs memory, others are dropped. The process's
+/// resident memory counts all pages that it has used, up to the whole table, although the system can take them back at
+/// any time; `release()` gives them back. A TableFile itself has one bit for each row and two for each page. One that grows is
+/// mapped twice, and reserves addresses for 512 GiB or four times its rows.
+///
+/// **Disk.** On file systems that reserve space, a full disk is an IoError of `change`, and nothing has changed. On
+/// those that copy on write, such as Btrfs, it may end the process with SIGBUS, as an unreadable disk does. So may on
+/// tmpfs a read of rows that were never written, which takes memory there.
+/// requires   calls for one TableFile come from one thread at a time; nobody else changes the file's size
+template <class T = float, class Files = detail::PosixFiles>
+class TableFile {
+    static_assert(element<T> && !std::is_same_v<T, bool>, "rowan::TableFile<T>: T is an element type other than bool");
+
+public:
+    using value_type = T;
+    using names = Ids<>;  ///< of rows, see row_table
+
+    /// Opens a file, as of its last save.
+    /// errors   IoError if a system call fails, or another TableFile has the file or its journal open; TypeError if the
+    ///          elements of its rows are not T; FormatError if it is damaged or shortened, its journal is missing,
+    ///          damaged, shortened or another file, or it is none; std::bad_alloc; then the file is unchanged, or, if
+    ///          the journal was read only in part, the journal still restores it. Rows have no checksums: a damaged row
+    ///          is not detected
+    /// cost     O(height / 64); the pages that were changed after the last save are copied back
+    explicit TableFile(std::string const& path, TableFileOptions options = {})
+        : TableFile(detail::TableStores<Files>::open(path, options.power_safe,
+                                                     [](detail::TableLayout const& layout) { check_type(layout); })) {}
+
+    /// Makes a new file, whose rows are zero, and opens it.
+    /// errors   IoError if there is a file of this name, or a system call fails; FormatError if `<path>.journal` has
+    ///          records of another table, or is another file; ShapeError if the height is negative, the table too
+    ///          large, or its rows have no elements and are more than the file's bytes; Error if a state's name is
+    ///          empty, longer than 255 bytes, or the name of another, or there are more than 1000 states;
+    ///          std::bad_alloc; then there is no file
+    /// cost     O(height / 64); with `.allocate` the system's cost of that
+    static TableFile create(std::string const& path, TableFileShape const& shape, TableFileOptions options = {}) {
+        return create(path, shape, nullptr, options);
+    }
+    /// Makes a new file, whose rows `first(row, span<T>)` writes, which are zero before, and opens it.
+    /// requires   several threads may call `first` concurrently
+    /// errors   those above; exceptions of `first`
+    /// cost     one write of the table
+    template <class First>
+    static TableFile create(std::string const& path, TableFileShape const& shape, First const& first,
+                            TableFileOptions options = {}) {
+        auto file = made(path, shape, first, options, false);
+        file.store_->publish();
+        return file;
+    }
+    /// As create, but the file has no name before its first `save`, which throws the IoError if there is a file of it. A
+    /// program that ends before leaves none, or, killed, one with a temporary name, which the next create removes. The first
+    /// save replaces a file whose own first save was save_and_keep, and which neither go_back nor forget_saves_before nor
+    /// another save followed: its program was killed before anything named it.
+    /// errors   those of create; IoError if another program has that file
+    /// cost     that of create
+    template <class First>
+    static TableFile create_unsaved(std::string const& path, TableFileShape const& shape, First const& first,
+                                    TableFileOptions options = {}) {
+        return made(path, shape, first, options, true);
+    }
+
+    std::int64_t height() const noexcept {
+        return static_cast<std::int64_t>(store_->layout().height);
+    }                                                                            ///< the number of rows
+    std::size_t width() const noexcept { return parts()[0].width.value_or(1); }  ///< the number of elements of a row
+    bool grows() const noexcept { return store_->layout().first_rows != 0; }     ///< whether the height can change
+    std::string const& path() const noexcept { return store_->path(); }          ///< absolute, without symbolic links
+    /// The number of saves since the file was made, for example to find out which batches a file has seen; without the first
+    /// one after create_unsaved, which makes it.
+    std::uint64_t saves() const noexcept { return store_->generation() - 1; }
+    /// Whether it has no save yet, or `change` or `grow` was called since the last one.
+    bool changed() const noexcept { return store_->changed(); }
+    /// A number that no other table has.
+    std::uint64_t id() const noexcept { return store_->layout().id; }
+    /// The states that the file holds.
+    std::span<TableState const> states() const noexcept { return parts().subspan(1); }
+
+    /// The rows, [height, width]. Call `change` before they are written. Tensors that share their memory keep the file
+    /// mapped.
+    Tensor<T>& rows() noexcept { return rows_; }
+    Tensor<T> const& rows() const noexcept { return rows_; }
+
+    /// A state, [height, w], or [height] if it has no width. Call `change` before it is written.
+    /// errors   Error if there is no such state, or another tensor was assigned to it; TypeError if its elements are not
+    ///          S; std::bad_alloc
+    /// cost     O(states)
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        std::size_t const part = find(name);
+        if (part == parts().size()) throw Error({path(), " has no state \"", name, "\""});
+        std::string const what = "the state \"" + parts()[part].name + "\"";
+        check_element<S>(what.c_str(), parts()[part]);
+        auto& [tensor, show] = states_[part - 1];
+        if (tensor == nullptr) {
+            tensor = std::make_shared<Tensor<S>>(borrow<S>(part));
+            show = [](TableFile const& file, std::size_t k, void* to) {
+                *static_cast<Tensor<S>*>(to) = file.borrow<S>(k);
+            };
+        }
+        auto& found = *static_cast<Tensor<S>*>(tensor.get());
+        check_held(found, what);
+        return found;
+    }
+
+    /// Whether there is a state of this name, with elements of S.
+    /// errors   std::bad_alloc
+    /// cost     O(states)
+    template <class S>
+    bool has_state(std::string_view name) const {
+        std::size_t const part = find(name);
+        return part < parts().size() && parts()[part] == TableState::of<S>(parts()[part].name, parts()[part].width);
+    }
+
+    /// The rows of these numbers: see row_view.
+    /// errors   IndexError if one is not in [0, height); std::bad_alloc
+    /// cost     a copy of the numbers
+    auto view(Cpu exec, Ids<> rows) {
+        auto at = detail::RowNumbers<Cpu>::checked(exec, "rows", rows, height());
+        return detail::ViewOfIds<TableFile>(*this, at.reshaped(rows.shape()));
+    }
+    auto view(Ids<> rows) { return view(Cpu{}, rows); }
+
+    /// Prepares rows, and their states, for being written, and adds them to `touched()`. Duplicates are allowed. From
+    /// then on they may be written any number of times until the next `save`.
+    /// errors   IndexError if a row is not in [0, height); Error if another tensor was assigned to rows(); IoError if the
+    ///          journal cannot be written, the disk is full, or after a failed `save`; FormatError if another file has taken the journal's place; std::bad_alloc; no
+    ///          row has changed
+    /// cost     two passes over the rows; for each page that was not changed since the last save 4 KiB are read, from
+    ///          the disk if need be, and written to the journal, which the next save empties
+    void change(Cpu exec, Ids<> rows) {
+        check_held(rows_, "rows()");
+        detail::check_ids(exec, "rows", rows, height());
+        store_->change(exec, rows);
+        touched_.add(rows);
+    }
+    void change(Ids<> rows) { change(Cpu{}, rows); }
+
+    /// Adds rows of zeros, to a table that was made with `.grows`; after a KeyedFile had the file, perhaps rows of its keys.
+    /// Tensors that were returned keep the rows that they had, and rows() and state() have all.
+    /// errors   ShapeError if the height is less than before, or the file would have more than 2^62 bytes; Error if the table
+    ///          does not grow; IoError as `change`, or if the file cannot be larger; std::bad_alloc, also if there are no
+    ///          addresses; no height has changed
+    /// cost     O(height / 64); where the rows do not fit into the file, this becomes twice as large, without space on the disk
+    ///          for rows that are not written
+    void grow(Height height) {
+        if (std::int64_t{height} < this->height())
+            throw ShapeError("height", std::int64_t{height}, {"at least ", this->height()});
+        resize(height);
+    }
+
+    /// Writes all changes to the disk. They are what a program that opens the file later finds.
+    /// errors   IoError if a system call fails: then neither `change` nor `save` can be called, and a TableFile that is
+    ///          opened again has the rows of this save or of the one before
+    /// cost     one write of the pages that changed, and two waits for the disk; nothing if neither `change` nor `grow` was called
+    void save() { store_->save(false); }
+    /// As save, and the table can go back to the save before it, until that is forgotten, or the table has changed and is saved
+    /// by `save`, or begins to be saved a second time.
+    /// errors   those of save
+    /// cost     that of save; the journal keeps its place on the disk
+    void save_and_keep() { store_->save(true); }
+    /// A random number of this save, the last one or one that the table can go back to: another save with its number, after
+    /// the table went back, has another one.
+    /// requires   it is such a save
+    /// errors   none
+    /// cost     O(1)
+    std::uint64_t mark(std::uint64_t saves) const { return store_->mark(saves + 1); }
+    /// The height of this save, the last one or one that the table can go back to.
+    /// requires   it is such a save
+    /// errors   none
+    /// cost     O(1)
+    std::int64_t height(std::uint64_t saves) const { return static_cast<std::int64_t>(store_->height(saves + 1)); }
+    /// Checks that go_back would do.
+    /// errors   those of go_back
+    /// cost     a read of the journals
+    void check_way(std::uint64_t saves) const { store_->check_way(saves + 1); }
+    /// Makes rows and states what they were as of this save, the last one or one before, and forgets all later changes. touched()
+    /// does not have these rows: begin a new chain of delta checkpoints.
+    /// errors   FormatError if there is no such save, or its journal is missing or damaged; Error if the file was never saved;
+    ///          IoError if a system call fails; std::bad_alloc
+    /// cost     a read and a write of the pages that were changed since
+    void go_back(std::uint64_t saves) {
+        try {
+            store_->go_back(saves + 1);
+            if (height() > touched_.height()) touched_.grow(height());
+        } catch (...) {
+            show();
+            throw;
+        }
+        show();
+    }
+    /// Forgets what leads back to saves before this one.
+    /// errors   IoError after a failed `save`, or if a system call fails; std::bad_alloc
+    /// cost     removes a file or two
+    void forget_saves_before(std::uint64_t saves) { store_->forget_before(saves + 1); }
+
+    /// Asks the system to load rows and states that will be used soon, and returns at once.
+    /// errors   IndexError if a row is not in [0, height); std::bad_alloc
+    /// cost     a sort of the pages and a system call for each run of them
+    void prefetch(Ids<> rows) const {
+        detail::check_ids(Cpu{}, "rows", rows, height());
+        store_->prefetch(rows);
+    }
+
+    /// Takes the pages out of the process's resident memory. They stay in the system's cache as long as there is room.
+    void release() noexcept { store_->release(); }
+
+    /// The rows that `change` was called for since the file was opened or this set cleared, for delta checkpoints:
+    ///     delta.add("users", users.touched().of(users.rows()));
+    ///     users.touched().clear();
+    TouchedRows& touched() noexcept { return touched_; }
+    TouchedRows const& touched() const noexcept { return touched_; }
+
+    /// Whether a tensor is rows() or one of the states.
+    template <class S>
+    bool holds(Tensor<S> const& tensor) const noexcept {
+        return store_->holds(std::as_bytes(std::span(tensor.data(), tensor.size())));
+    }
+
+private:
+    friend struct detail::TableFileAccess;
+
+    struct State {
+        std::shared_ptr<void> tensor = nullptr;  // a Tensor<S>, made when it is asked for
+        void (*show)(TableFile const& file, std::size_t part, void* tensor) = nullptr;
+    };
+
+    explicit TableFile(std::unique_ptr<detail::AnyTableStore> store)
+        : store_(std::move(store)), rows_(borrow<T>(0)), touched_(store_->layout().height),
+          states_(parts().size() - 1) {}
+
+    template <class First>
+    static TableFile made(std::string const& path, TableFileShape const& shape, First const& first,
+                          TableFileOptions options, bool replaces_first) {
+        std::vector<TableState> parts{TableState::of<T>("", shape.width)};
+        parts.insert(parts.end(), shape.states.begin(), shape.states.end());
+        auto const height = static_cast<std::size_t>(std::int64_t{shape.height});
+        detail::TableLayout layout(0, height, std::move(parts),
+                                   shape.grows ? detail::TableLayout::room_for(height) : 0);
+        detail::NewTable how{shape.allocate, options.power_safe, replaces_first};
+        if constexpr (!std::is_same_v<First, std::nullptr_t>) {
+            how.reserve = true;
+            how.fill = [&](std::byte* rows) {
+                T* const data = reinterpret_cast<T*>(rows);
+                std::size_t const grain = (std::size_t{1} << 16) / std::max<std::size_t>(shape.width, 1);
+                parallel_for(Cpu{}, height, grain, [&](std::size_t row, std::size_t end) {
+                    for (; row < end; ++row)
+                        first(static_cast<std::int64_t>(row), std::span(data + row * shape.width, shape.width));
+                });
+            };
+        }
+        return TableFile(detail::TableStores<Files>::create(path, std::move(layout), how));
+    }
+
+    void resize(Height height) {
+        auto const before = store_->layout().height;
+        store_->resize(static_cast<std::uint64_t>(std::int64_t{height}));
+        try {
+            if (height > touched_.height()) touched_.grow(height);
+        } catch (...) {
+            store_->shrink(before);
+            throw;
+        }
+        show();
+    }
+    /// Gives rows(), states and touched() the height of the file.
+    void show() noexcept {
+        touched_.shrink(height());
+        rows_ = borrow<T>(0);
+        for (std::size_t k = 0; k < states_.size(); ++k) {
+            if (states_[k].tensor != nullptr) states_[k].show(*this, 1 + k, states_[k].tensor.get());
+        }
+    }
+
+    std::span<TableState const> parts() const noexcept { return store_->layout().parts; }
+
+    /// The number of a state among the parts, or of all parts.
+    std::size_t find(std::string_view name) const {
+        std::size_t part = 1;
+        while (part < parts().size() && parts()[part].name != name) ++part;
+        return part;
+    }
+    template <class S>
+    void check_held(Tensor<S> const& tensor, std::string const& what) const {
+        if (!holds(tensor)) throw Error({what, " of ", path(), " is another tensor than that of the file"});
+    }
+
+    template <class S>
+    Tensor<S> borrow(std::size_t part) const {
+        auto const& layout = store_->layout();
+        auto const height = static_cast<std::size_t>(layout.height);
+        typename Tensor<S>::shape_type shape{height};
+        if (layout.parts[part].width) shape = {height, *layout.parts[part].width};
+        auto memory = store_->part(part);
+        return Tensor<S>::borrow(reinterpret_cast<S*>(memory.get()), shape, memory);
+    }
+
+    template <class S>
+    static void check_element(char const* what, TableState const& found) {
+        auto const wanted = TableState::of<S>(found.name, found.width);
+        if (found == wanted) return;
+        auto const text = [](TableState const& s) {
+            return s.type_name + " of " + std::to_string(s.element_size) + " bytes, number " + std::to_string(s.wire);
+        };
+        bool const same_name = found.type_name == wanted.type_name;
+        throw TypeError(what, same_name ? text(found) : found.type_name, same_name ? text(wanted) : wanted.type_name);
+    }
+    static void check_type(detail::TableLayout const& layout) { check_element<T>("the table", layout.parts[0]); }
+
+    std::unique_ptr<detail::AnyTableStore> store_;
+    Tensor<T> rows_;
+    TouchedRows touched_;
+    std::vector<State> states_;
+};
+
+namespace detail {
+
+/// The steps of functions of tables by keys whose rows are in files.
+struct TableFileAccess {
+    /// Changes the height. New rows have what others had there.
+    template <class File>
+    static void resize(File& file, Height height) {
+        file.resize(height);
+    }
+    template <class File>
+    static void shrink(File& file, Height height) noexcept {
+        file.store_->shrink(static_cast<std::uint64_t>(std::int64_t{height}));
+        file.show();
+    }
+    /// Fills a row of all states with zeros.
+    template <class File>
+    static void reset_states(File& file, std::int64_t row) {
+        for (std::size_t k = 1; k < file.parts().size(); ++k) {
+            std::size_t const bytes = file.store_->layout().row_bytes(k);
+            std::memset(file.store_->data(k) + static_cast<std::size_t>(row) * bytes, 0, bytes);
+        }
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/io/in_file_inl.hpp: definitions of rowan/io/in_file.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// What a table in a file does with the save that parameters refer to.
+enum class FileWay {
+    read,   ///< it must be the last
+    check,  ///< the file can go back to it
+    go,     ///< it goes there
+};
+
+/// A table in a file, and the saves of the rest of a training.
+template <class T>
+class FileOfNet {
+    using S = kept_t<T>;
+
+public:
+    explicit FileOfNet(bool keep_previous) : keep_previous_(keep_previous) {}
+
+    /// What its file holds.
+    static TableFileShape shape(TableSpec const& spec) {
+        TableFileShape shape{.width = static_cast<std::size_t>(spec.dims[1]), .grows = spec.dims[0] == UNK};
+        if (!shape.grows) shape.height = spec.dims[0];
+        for (auto const& state : spec.states)
+            shape.states.push_back(
+                TableState::of<S>(state.name, state.one_per_row ? std::nullopt : std::optional(shape.width)));
+        return shape;
+    }
+
+    /// errors   ShapeError or Error if the file has other rows, or lacks a state; FormatError unless it is the one that
+    ///          parameters refer to, with the save that they name
+    void take(TableFile<T>& file, TableSpec const& spec, FindTablePart const& find, FileWay way) {
+        std::string const& path = file.path();
+        auto const want = shape(spec);
+        if (file.width() != want.width || file.grows() != want.grows ||
+            (!want.grows && file.height() != std::int64_t{want.height}))
+            throw ShapeError({path, ".shape()"}, {"[", file.height(), ", ", file.width(), "]"}, shape_text(spec.dims));
+        for (auto const& state : want.states) {
+            if (std::ranges::find(file.states(), state) == file.states().end())
+                throw Error({path, " has no state \"", state.name, "\" of its optimizer's kind"});
+        }
+        auto const& saved = find("generation").get<LoDTensor<std::int64_t>>().value();
+        if (saved.size() < 2) throw ShapeError("generation.size()", saved.size(), "2 or more");
+        std::int64_t const generation = saved.data()[0];
+        auto const fail = [&](std::string const& what) { throw FormatError(0, "the generation", {"of ", path, what}); };
+        if (saved.data()[1] != number(file.id()))
+            throw FormatError(0, "the number", {"of ", path, " is that of another table than the parameters have"});
+        if (generation < 0) fail(" was not saved with these parameters");
+        if (way == FileWay::read && std::cmp_not_equal(file.saves(), generation))
+            fail(" is " + std::to_string(file.saves()) + ", that of the parameters is " + std::to_string(generation) +
+                 (std::cmp_less(generation, file.saves()) ? ": perhaps their training can go on, and take it there"
+                                                          : ""));
+        auto const saves = static_cast<std::uint64_t>(generation);
+        if (way != FileWay::read) file.check_way(saves);
+        if (saved.size() > 3 && saved.data()[3] != number(file.mark(saves)))
+            fail(" is " + std::to_string(generation) +
+                 ", as that of the parameters, but of another save: it has gone back since");
+        if (way != FileWay::go) return;
+        file.go_back(saves);
+        others_ = saves;
+        file.forget_saves_before(saves - (keep_previous_ && saves != 0 ? 1 : 0));
+    }
+    /// As AnyTable::save.
+    void save(TableFile<T>& file, AddTablePart const& add, Saving saving) const {
+        if (saving == Saving::alone) file.save();
+        if (saving == Saving::with_others) file.save_and_keep();
+        std::string const& path = file.path();
+        add("file", value_of(Tensor<std::uint8_t>(std::vector<std::uint8_t>(path.begin(), path.end()))));
+        auto const generation = file.changed() ? -1 : static_cast<std::int64_t>(file.saves());
+        add("generation", value_of(Tensor<std::int64_t>{generation, number(file.id()), keep_previous_ ? 1 : 0,
+                                                        number(file.mark(file.saves()))}));
+    }
+    /// As AnyTable::saved_others.
+    void saved_others(TableFile<T>& file) {
+        auto const now = file.saves();
+        file.forget_saves_before(keep_previous_ ? others_.value_or(now) : now);
+        others_ = now;
+    }
+
+    template <class X>
+    static Value value_of(Tensor<X> tensor) {
+        Value value;
+        value.set(LoDTensor<X>(std::move(tensor)));
+        return value;
+    }
+
+    bool keep_previous() const { return keep_previous_; }
+    void keep_previous(bool keep) { keep_previous_ = keep; }
+
+private:
+    static std::int64_t number(std::uint64_t x) { return std::bit_cast<std::int64_t>(x); }
+
+    bool keep_previous_;
+    std::optional<std::uint64_t> others_ = {};  // the save with which all else was saved last
+};
+
+/// A table in a file, by row numbers.
+template <class T>
+class AnyTableFile final : public AnyTable {
+public:
+    AnyTableFile(TableFile<T> file, bool keep_previous) : file_(std::move(file)), saves_(keep_previous) {}
+
+    void take(TableSpec const& spec, FindTablePart const& find, FileWay way, bool keep_previous) {
+        if (way == FileWay::go) saves_.keep_previous(keep_previous);
+        saves_.take(file_, spec, find, way);
+    }
+    std::string const& path() const { return file_.path(); }
+
+    std::unique_ptr<View> view(Cpu, std::span<Value const>, std::span<Value>, std::int64_t) override { return nullptr; }
+    void write(Cpu exec, Ids<> const& rows) override { file_.change(exec, rows); }
+    Value rows() const override { return saves_.value_of(file_.rows().share()); }
+    Value state(std::string const& name) override {
+        return saves_.value_of(file_.template state<kept_t<T>>(name).share());
+    }
+    void load_state(std::string const&, Value const&) override {}
+    void save(AddTablePart const& add, Saving saving) override { saves_.save(file_, add, saving); }
+    void saved_others() override { saves_.saved_others(file_); }
+
+private:
+    TableFile<T> file_;
+    FileOfNet<T> saves_;
+};
+
+class TableFileReader final : public AnyTableReader {
+public:
+    explicit TableFileReader(Value rows) : rows_(std::move(rows)) {}
+    Value find(Cpu, Value const& names) const override { return names.share(); }
+    Value rows() const override { return rows_.share(); }
+
+private:
+    Value rows_;  // whose memory is the file's
+};
+
+/// Tables in a file.
+template <class = void>
+class InFileKind final : public AnyTableKind {
+public:
+    InFileKind(layer::InFile const& kind, layer::Initializer const& first) : kind_(kind), first_(first) {
+        in_file = true;
+        path_of_file = std::filesystem::weakly_canonical(kind_.path).string();
+    }
+
+    std::shared_ptr<AnyTable> make(TableSpec const& spec) const override {
+        return with_elements<float, double, bfloat16>(
+            spec, [&]<class T>(std::type_identity<T>) -> std::shared_ptr<AnyTable> {
+                auto const shape = FileOfNet<T>::shape(spec);
+                auto const values = first_.of(spec.dims);
+                auto const first = [&](std::int64_t row, std::span<T> to) {
+                    for (std::size_t k = 0; k < to.size(); ++k) {
+                        double const x = values.at(spec.seed, static_cast<std::size_t>(row) * to.size() + k);
+                        to[k] = dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
+                    }
+                };
+                return std::make_shared<AnyTableFile<T>>(
+                    TableFile<T>::create_unsaved(kind_.path, shape, first, options()), kind_.keep_previous);
+            });
+    }
+    std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool,
+                                   std::shared_ptr<AnyTable> const& held) const override {
+        return saved(spec, find, held, FileWay::go);
+    }
+    void check_way(TableSpec const& spec, FindTablePart const& find,
+                   std::shared_ptr<AnyTable> const& held) const override {
+        static_cast<void>(saved(spec, find, held, FileWay::check));
+    }
+    std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const override {
+        return std::make_unique<TableFileReader>(saved(spec, find, nullptr, FileWay::read)->rows());
+    }
+    std::shared_ptr<TrainedTables> tables() const override { return new_trained_tables(); }
+    std::string text() const override { return "the file " + std::filesystem::weakly_canonical(kind_.path).string(); }
+
+private:
+    TableFileOptions options() const { return {.power_safe = kind_.power_safe}; }
+    std::shared_ptr<AnyTable> saved(TableSpec const& spec, FindTablePart const& find,
+                                    std::shared_ptr<AnyTable> const& held, FileWay way) const {
+        return with_elements<float, double, bfloat16>(
+            spec, [&]<class T>(std::type_identity<T>) -> std::shared_ptr<AnyTable> {
+                auto table = std::dynamic_pointer_cast<AnyTableFile<T>>(held);
+                if (table == nullptr || table->path() != std::filesystem::weakly_canonical(kind_.path).string())
+                    table = std::make_shared<AnyTableFile<T>>(TableFile<T>(kind_.path, options()), kind_.keep_previous);
+                table->take(spec, find, way, kind_.keep_previous);
+                return table;
+            });
+    }
+
+    layer::InFile kind_;
+    layer::Initializer first_;
+};
+
+template <class = void>
+struct MakesInFile final : layer::TableKind::Maker {
+    explicit MakesInFile(layer::InFile const& of) : kind(of) {}
+    std::shared_ptr<AnyTableKind const> with(layer::Initializer const& first) const override {
+        return std::make_shared<InFileKind<>>(kind, first);
+    }
+    layer::InFile kind;
+};
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_CALLED_FUNCTION InFile::operator TableKind() const {
+    return TableKind(std::make_shared<rowan::detail::MakesInFile<>>(*this));
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
+// rowan/io/keyed_in_file.hpp: layer::KeyedInFile, the kind of tables whose rows belong to keys and are in a file.
+
+namespace rowan::inline v0::layer {
+
+/// Rows belong to keys, as those of layer::Keyed, and are in a file that grows, as those of layer::InFile:
+///     auto users = layer::data<std::string>("users", {UNK});
+///     auto x = layer::embedding(users, {.width = 64, .kind = layer::KeyedInFile{{.sightings = 2}, {"users.table"}}});
+/// Keys are in memory, and in Parameters and checkpoints, which are of one moment with the file. What the two say holds; it
+/// is trained in one process. A Predictor has the keys in memory, and reads rows from the file. See KeyedFile.
+struct KeyedInFile {
+    Keyed keys = {};   ///< which keys get rows, and which lose them
+    InFile file = {};  ///< where the rows are
+
+    /// errors   those of the two; ShapeError if rows have no elements
+    /// cost     O(1)
+    ROWAN_IF_CALLED operator TableKind() const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/io/keyed_file.hpp: KeyedFile, a table by keys whose rows are in a file.
+
+namespace rowan::inline v0 {
+
+/// The rows and states of a KeyedTable in a TableFile that grows: see KeyedFile.
+template <class T = float>
+class RowsInFile {
+public:
+    /// errors   Error if the file has a fixed height
+    /// cost     O(1)
+    explicit RowsInFile(TableFile<T> file) : file_(std::move(file)) {
+        if (!file_.grows())
+            throw Error({file_.path(), " has a fixed height: a table by keys needs one made with .grows"});
+    }
+
+    TableFile<T>& file() noexcept { return file_; }  ///< to save it
+    TableFile<T> const& file() const noexcept { return file_; }
+
+private:
+    template <class, key_type, class>
+    friend class KeyedTable;
+
+    static constexpr bool in_memory = false;
+    std::int64_t height() const noexcept { return file_.height(); }
+    std::int64_t most_rows() const noexcept { return std::numeric_limits<std::int64_t>::max(); }
+    Tensor<T>& tensor() noexcept { return file_.rows(); }
+    Tensor<T> const& tensor() const noexcept { return file_.rows(); }
+    std::size_t states() const noexcept { return file_.states().size(); }
+    template <class S>
+    Tensor<S>& state(std::string_view name) {
+        return file_.template state<S>(name);
+    }
+    template <class S>
+    bool has_state(std::string_view name) const {
+        return file_.template has_state<S>(name);
+    }
+    void reserve(std::int64_t) {}
+    void grow(std::int64_t height) { detail::TableFileAccess::resize(file_, height); }
+    void shrink(std::int64_t height) noexcept { detail::TableFileAccess::shrink(file_, height); }
+    void change(Cpu exec, Ids<> const& rows) { file_.change(exec, rows); }
+    void reset_states(std::int64_t row) { detail::TableFileAccess::reset_states(file_, row); }
+
+    TableFile<T> file_;
+};
+
+/// A KeyedTable whose rows and states are in a file, which may be larger than the memory; keys are in memory. What the index
+/// holds is saved beside the file, as of the same moment:
+///     TableFile<float>::create("users.table", {.width = 64, .states = {TableState::of<float>("moment", 64)}, .grows = true});
+///     KeyedFile<float> users({.width = 64}, RowsInFile(TableFile<float>("users.table")));
+///     auto view = users.view(keys);
+///     auto x = gather(view.rows(), view.at());
+///     adagrad(view, x_grad);
+///     users.where().file().save_and_keep();
+///     save(users.index().contents(), users.where().file().saves());     in a checkpoint; then forget_saves_before
+///     ...
+///     file.go_back(saves);
+///     KeyedFile<float> again({.width = 64}, contents, RowsInFile(std::move(file)));
+/// States begin with zeros. A step that is given up leaves the file as it was; free rows may have other values.
+template <class T = float, key_type Key = std::int64_t>
+using KeyedFile = KeyedTable<T, Key, RowsInFile<T>>;
+
+}  // namespace rowan::inline v0
+
+// rowan/io/keyed_in_file_inl.hpp: definitions of rowan/io/keyed_in_file.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// A table by keys in a file.
+template <class T, class Key>
+class AnyKeyedFile final : public AnyKeyed<T, Key, KeyedFile<T, Key>> {
+    using Base = AnyKeyed<T, Key, KeyedFile<T, Key>>;
+    using Base::table_;
+
+public:
+    template <class... A>
+    explicit AnyKeyedFile(FileOfNet<T> saves, layer::Eviction const& eviction, A&&... args)
+        : Base(eviction, std::forward<A>(args)...), saves_(std::move(saves)) {}
+
+    std::string const& path() const { return table_.where().file().path(); }
+    void write(Cpu exec, Ids<> const& rows) override { table_.change(exec, rows); }
+    void load_state(std::string const&, Value const&) override {}
+    void save(AddTablePart const& add, Saving saving) override {
+        Base::save(add, saving);
+        saves_.save(table_.where().file(), add, saving);
+    }
+    void saved_others() override { saves_.saved_others(table_.where().file()); }
+
+    FileOfNet<T>& saves() { return saves_; }
+    TableFile<T>& file() { return table_.where().file(); }
+    void assign(layer::Eviction const& eviction, KeyedTableOptions const& options,
+                KeyIndexContents<Key> const& contents, FirstValue first) {
+        table_.assign(options, contents, std::move(first));
+        this->eviction_ = eviction;
+    }
+
+private:
+    FileOfNet<T> saves_;
+};
+
+template <class Key>
+class KeyedFileReader final : public KeyReader<Key> {
+public:
+    KeyedFileReader(KeyIndexOptions const& options, FindTablePart const& find, std::function<Value()> rows)
+        : KeyReader<Key>(options, find), rows_(std::move(rows)) {}
+    Value rows() const override { return rows_(); }
+
+private:
+    std::function<Value()> rows_;  // opens the file, while the predictor is made: parameters may have it open instead
+};
+
+/// Tables by keys in a file.
+template <class = void>
+class KeyedInFileKind final : public KeyedKind<> {
+public:
+    KeyedInFileKind(layer::KeyedInFile const& kind, layer::Initializer const& first)
+        : KeyedKind<>(kind.keys, first), file_(kind.file) {
+        in_file = true;
+        path_of_file = path();
+    }
+
+    std::shared_ptr<AnyTable> make(TableSpec const& spec) const override {
+        return with_types(spec, [&]<class T, class Key>(std::type_identity<T>, std::type_identity<Key>) {
+            auto file = TableFile<T>::create_unsaved(file_.path, FileOfNet<T>::shape(spec), nullptr, file_options());
+            return std::make_shared<AnyKeyedFile<T, Key>>(FileOfNet<T>(file_.keep_previous), eviction(), options(spec),
+                                                          RowsInFile<T>(std::move(file)), first_values());
+        });
+    }
+    std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool,
+                                   std::shared_ptr<AnyTable> const& held) const override {
+        return saved(spec, find, held, FileWay::go);
+    }
+    void check_way(TableSpec const& spec, FindTablePart const& find,
+                   std::shared_ptr<AnyTable> const& held) const override {
+        static_cast<void>(saved(spec, find, held, FileWay::check));
+    }
+    std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const override {
+        auto const rows = [this, spec, find] {
+            return with_elements<float, double, bfloat16>(spec, [&]<class T>(std::type_identity<T>) {
+                TableFile<T> file(file_.path, file_options());
+                FileOfNet<T>(false).take(file, spec, find, FileWay::read);
+                return FileOfNet<T>::value_of(file.rows().share());
+            });
+        };
+        if (spec.names == VarType::STRINGS) return std::make_unique<KeyedFileReader<std::string>>(keys(0), find, rows);
+        return std::make_unique<KeyedFileReader<std::int64_t>>(keys(0), find, rows);
+    }
+    std::string text() const override { return KeyedKind<>::text().append(" in the file ").append(path()); }
+
+private:
+    std::shared_ptr<AnyTable> saved(TableSpec const& spec, FindTablePart const& find,
+                                    std::shared_ptr<AnyTable> const& held, FileWay way) const {
+        return with_types(spec, [&]<class T, class Key>(std::type_identity<T>, std::type_identity<Key>) {
+            using Table = AnyKeyedFile<T, Key>;
+            auto const contents = key_contents<Key>(find);
+            KeyIndex<Key>(options(spec).keys).assign(contents);  // refuses them before the file goes back
+            auto const take = [&](TableFile<T>& file, FileOfNet<T>& saves) {
+                saves.take(file, spec, find, FileWay::check);
+                auto const save = find("generation").get<LoDTensor<std::int64_t>>().value().data()[0];
+                if (auto const height = file.height(static_cast<std::uint64_t>(save)); height != contents.height)
+                    throw ShapeError({file.path(), ".height()"}, height, {contents.height, ", that of its keys"});
+                if (way == FileWay::go) saves.take(file, spec, find, way);
+            };
+            if (auto table = std::dynamic_pointer_cast<Table>(held); table != nullptr && table->path() == path()) {
+                table->saves().keep_previous(file_.keep_previous);
+                take(table->file(), table->saves());
+                if (way == FileWay::go) table->assign(eviction(), options(spec), contents, first_values());
+                return table;
+            }
+            TableFile<T> file(file_.path, file_options());
+            FileOfNet<T> saves(file_.keep_previous);
+            take(file, saves);
+            if (way != FileWay::go) return std::shared_ptr<Table>();
+            return std::make_shared<Table>(std::move(saves), eviction(), options(spec), contents,
+                                           RowsInFile<T>(std::move(file)), first_values());
+        });
+    }
+    std::string path() const { return std::filesystem::weakly_canonical(file_.path).string(); }
+    TableFileOptions file_options() const { return {.power_safe = file_.power_safe}; }
+
+    layer::InFile file_;
+};
+
+template <class = void>
+struct MakesKeyedInFile final : layer::TableKind::Maker {
+    explicit MakesKeyedInFile(layer::KeyedInFile const& of) : kind(of) {}
+    std::shared_ptr<AnyTableKind const> with(layer::Initializer const& first) const override {
+        return std::make_shared<KeyedInFileKind<>>(kind, first_of_keys(first));
+    }
+    layer::KeyedInFile kind;
+};
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_CALLED_FUNCTION KeyedInFile::operator TableKind() const {
+    static_cast<void>(static_cast<TableKind>(keys));  // checks its options
+    return TableKind(std::make_shared<rowan::detail::MakesKeyedInFile<>>(*this));
 }
 
 }  // namespace rowan::inline v0::layer

@@ -3,6 +3,7 @@
 #include <rowan/own_operator.hpp>
 
 #include "io/files.hpp"
+#include "killed_at.hpp"
 #include "layer/check_net.hpp"
 #include "reference.hpp"
 
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -38,11 +40,12 @@ namespace {
 
 /// A table in a file, or, without a path, in memory.
 struct Net {
-    explicit Net(std::string const& path) : cost(made(path)) {}
+    explicit Net(std::string const& path) : Net(layer::InFile{path}) {}
+    explicit Net(layer::InFile const& file) : cost(made(file)) {}
 
-    layer::Var<float> made(std::string const& path) {
+    layer::Var<float> made(layer::InFile const& file) {
         layer::EmbeddingOptions options{.height = 9, .width = 3, .unknown = 0, .table = layer::Normal{}, .name = "w"};
-        if (!path.empty()) options.kind = layer::InFile{path};
+        if (!file.path.empty()) options.kind = file;
         auto const ids = layer::data<std::int64_t>("ids", {UNK});
         predict = layer::fc(layer::embedding(ids, options), {.output_size = 1, .name = "out"});
         return layer::mse(*predict, layer::data<float>("y", {UNK, 1}));
@@ -125,7 +128,7 @@ TEST_CASE("a table in a file is trained, and goes on, with the bits of one in me
         }
         check_same(again(more), again(want_more));  // in this process
         more = {};
-        CHECK_THROWS_WITH(again(load_parameters<>(saved)), Contains("the generation"));
+        CHECK_THROWS_WITH(again(load_parameters<>(saved)), Contains("no journal leads back"));
     }
 }
 
@@ -167,6 +170,138 @@ TEST_CASE("a training with a table in a file goes on from its checkpoint", "[io]
     options.on_epoch = [&](std::int64_t, Parameters const& p) { generations.push_back(p.get<std::int64_t>("w#generation")(0)); };
     check_same(trained(net, options), want);
     CHECK(generations == std::vector<std::int64_t>{-1, -1});
+}
+
+TEST_CASE("a training with a table in a file goes on after a kill at any system call of its saves", "[io][in_file]") {
+    struct Case {
+        layer::Optimizer optimizer;
+        bool keep_previous;
+    };
+    std::vector<Case> const cases{{layer::AdaGrad{.learning_rate = 0.1}, false},
+                                  {layer::Deferred{layer::Adam{.learning_rate = 0.1}}, false},
+                                  {layer::Deferred{layer::Momentum{.learning_rate = 0.1}}, true}};
+    std::size_t const every = std::getenv("ROWAN_NIGHTLY") == nullptr ? 7 : 1;
+    for (std::size_t c = 0; c < cases.size(); ++c) {
+        TrainOptions options{.optimizer = cases[c].optimizer, .epochs = 2, .seed = 5};
+        Net memory("");
+        auto const want = trained(memory, options);
+        auto ended = test::Ended::killed;
+        std::size_t n = 1 + c;
+        for (; ended == test::Ended::killed; n += every) {
+            CAPTURE(c, n);
+            test::Folder const dir;
+            auto const path = dir / "rows.table";
+            auto const run = [&] {
+                Net net(layer::InFile{.path = path, .keep_previous = cases[c].keep_previous});
+                auto with = options;
+                with.checkpoint = train_checkpoint({.folder = dir / "run", .every = 3});
+                return trained(net, with);
+            };
+            ended = test::killed_at(n, run);
+            REQUIRE(ended != test::Ended::failed);
+            if (ended == test::Ended::untraced) return;
+            if (ended == test::Ended::killed) static_cast<void>(test::killed_at(n % 11 + 1, run));
+            check_same(run(), want);
+            std::filesystem::remove_all(dir / "run");
+            CHECK(dir.files() == (cases[c].keep_previous ? 2 : 1));
+        }
+        CHECK(n > 60);
+    }
+}
+
+TEST_CASE("a table in a file can keep the save before the last, for a last one that is damaged", "[io][in_file]") {
+    for (bool const keep : {true, false}) {
+        test::Folder const dir;
+        TrainOptions options{.optimizer = layer::Deferred{layer::Adam{.learning_rate = 0.1}}, .epochs = 3, .seed = 5};
+        Net memory(""), net(layer::InFile{.path = dir / "rows.table", .keep_previous = keep});
+        auto const want = trained(memory, options);
+        options.checkpoint = train_checkpoint({.folder = dir / "run", .every = 2});
+        options.on_batch = [](BatchReport const& r) { return r.epoch != 1 || r.batch != 2; };
+        static_cast<void>(trained(net, options));
+        options.on_batch = {};
+        auto const last = dir / "run/training.rowan";
+        auto bytes = test::read(last);
+        bytes[bytes.size() / 2] ^= std::byte{1};
+        test::write(last, bytes);
+        CHECK_THROWS_WITH(trained(net, options), Contains(keep ? "with options.previous = true" : "layer::InFile has keep_previous"));
+        options.checkpoint = train_checkpoint({.folder = dir / "run", .every = 2, .previous = true});
+        if (keep) {
+            check_same(trained(net, options), want);
+        } else {
+            CHECK_THROWS_WITH(trained(net, options), Contains("no journal leads back"));
+        }
+    }
+}
+
+TEST_CASE("each deferred optimizer goes on from a checkpoint in which rows have missed steps", "[io][in_file]") {
+    std::vector<layer::Optimizer> const all{layer::Deferred{layer::Sgd{.learning_rate = 0.1, .weight_decay = 0.1}},
+                                            layer::Deferred{layer::AdaGrad{.learning_rate = 0.1, .weight_decay = 0.1}},
+                                            layer::Deferred{layer::Momentum{.learning_rate = 0.1, .nesterov = true}},
+                                            layer::Deferred{layer::AdamW{.learning_rate = 0.1}},
+                                            layer::Deferred{layer::RmsProp{.learning_rate = 0.1, .momentum = 0.5}}};
+    for (std::size_t n = 0; n < all.size(); ++n) {
+        INFO("optimizer " << n);
+        test::Folder const dir;
+        Net memory(""), net(dir / "rows.table");
+        TrainOptions options{.optimizer = all[n], .epochs = 3, .seed = 5};
+        auto const want = trained(memory, options);
+        options.checkpoint = train_checkpoint({.folder = dir / "run", .every = 3});
+        auto const stops = [&](std::int64_t at, std::int64_t epochs) {
+            std::int64_t steps = 0;
+            options.epochs = epochs;
+            options.on_batch = [&](BatchReport const&) -> bool { return ++steps == at ? throw Error("the end") : true; };
+            CHECK_THROWS_WITH(trained(net, options), Contains("the end"));
+        };
+        stops(4, 3);
+        stops(4, 3);  // from step 3 to 7
+        options.on_batch = {};
+        options.epochs = 1;  // no step, but rows that make up for theirs
+        static_cast<void>(trained(net, options));
+        options.epochs = 3;
+        check_same(trained(net, options), want);
+    }
+}
+
+TEST_CASE("a save after a table has gone back is another one", "[io][in_file]") {
+    test::Folder const dir;
+    Net net(layer::InFile{.path = dir / "rows.table", .keep_previous = true});
+    TrainOptions options{.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .seed = 5};
+    options.checkpoint = train_checkpoint({.folder = dir / "run", .every = 3, .previous = true});
+    static_cast<void>(trained(net, options));
+    std::filesystem::rename(dir / "run/training.rowan", dir / "keep.rowan");
+    options.optimizer = layer::AdaGrad{.learning_rate = 0.2};
+    static_cast<void>(trained(net, options));
+    Feeds const asked{{"ids", Tensor<std::int64_t>{3, 8, 77}}};
+    CHECK_THROWS_WITH(infer(*net.predict, asked, load_parameters<>(dir / "keep.rowan")), Contains("of another save"));
+    CHECK_NOTHROW(infer(*net.predict, asked, load_parameters<>(dir / "run/training.rowan")));
+}
+
+TEST_CASE("a checkpoint of a deferred optimizer flushes no file, and only its training goes on with it", "[io][in_file]") {
+    test::Folder const dir;
+    Net net(dir / "rows.table");
+    ScopeGuard const guard(net.scope);
+    TrainOptions options{.optimizer = layer::Deferred{layer::Momentum{.learning_rate = 0.1}}, .epochs = 2, .seed = 5};
+    options.checkpoint = train_checkpoint({.folder = dir / "run", .every = 3});
+    options.on_batch = [](BatchReport const& r) -> bool { return r.batch == 3 ? throw Error("the end") : true; };
+    CHECK_THROWS_WITH(train(net.cost, batches, options), Contains("the end"));
+    auto const saved = load_parameters<>(dir / "run/training.rowan");
+    CHECK(saved.find("w#made").get<LoDTensor<std::uint8_t>>().value().size() == 18);
+    CHECK(saved.get<std::int64_t>("w#history").shape(0) == 4);
+    Feeds const asked{{"ids", Tensor<std::int64_t>{3, 8, 77}}};
+    CHECK_THROWS_WITH(infer(*net.predict, asked, saved), Contains("have missed steps"));
+    CHECK_THROWS_WITH(Trainer<>(net.cost, {.optimizer = layer::Momentum{.lazy = true}, .resume = &saved}), Contains("have missed steps"));
+    CHECK_THROWS_WITH(Trainer<>(net.cost, {.optimizer = layer::Deferred{layer::Adam{}}, .resume = &saved}), Contains("not the state"));
+    options.checkpoint = {};
+    options.on_batch = {};
+    options.resume = &saved;
+    check_same(train(net.cost, [](std::int64_t epoch) {
+        auto all = batches(epoch);
+        if (epoch == 0) all.erase(all.begin(), all.begin() + 3);
+        return all;
+    }, options), [&] {
+        Net memory("");
+        return trained(memory, {.optimizer = options.optimizer, .epochs = 2, .seed = 5});
+    }());
 }
 
 TEST_CASE("what tables in files cannot do in nets is refused with a sentence", "[io][in_file][bad_input]") {

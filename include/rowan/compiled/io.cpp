@@ -8,6 +8,7 @@
 #include <rowan/train/detail/table_inputs_of.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 #include <rowan/train/detail/trained_tables_of.hpp>
+#include <rowan/train/keyed.hpp>
 
 #include <rowan/compiled/define.hpp>
 #include <rowan/distributed/gather_save.hpp>
@@ -17,5 +18,6 @@
 #include <rowan/distributed/table_files.hpp>
 #include <rowan/io.hpp>
 #include <rowan/io/detail/read_program.hpp>
+#include <rowan/io/keyed_in_file.hpp>
 
 char const rowan_needs_io_o__see_README = 0;

@@ -79,7 +79,7 @@ template <class T>
 class RowResult final : public RowTarget {
 public:
     RowResult() = default;
-    /// Of rows [first, first + height), which get numbers from 0 on.
+    /// Of rows [first, first + height), which get numbers from 0 on, for sums that `take` is given.
     RowResult(std::int64_t first, std::int64_t height) : first_(first), height_(height) {}
 
     void take(RowPieces&& sums) override {

@@ -48,7 +48,7 @@ struct KeyedTableFiles;
 ///     auto const x = table.gather(exec, rows, lookup);
 ///     rowwise_adagrad(exec, table.value(), sums.tensor(), table.gradient(exec, lookup, x_grad));
 ///
-/// Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
+/// Functions gather, exchange and gradient are those of SharedRows. Row i of rank r is row i * ranks + r of the table. Which keys have rows, the rows and the states have the same bits
 /// for any number of ranks, if in each call the ranks together give the same keys, and the parts of exchange are the
 /// same. Numbers of rows depend on the number of ranks. Ranks may give each its own options.keys.hash_seed.
 ///

@@ -38,7 +38,8 @@ struct TableFiles;
 ///     auto const rows = table.gather(exec, ids, lookup);                            // the ids of this rank's batch
 ///     adagrad(exec, table.local(), moment, table.gradient(exec, lookup, rows_grad)); // moment: as table.local()
 ///
-/// The rows have the same bits for any number of ranks and any partition, if the parts of exchange are the same.
+/// Functions gather, exchange and gradient are those of SharedRows. The rows have the same bits for any number of ranks and
+/// any partition, if the parts of exchange are the same.
 ///
 /// Where all nodes of the communicator have as many ranks, a power of two above 1, a row that ranks of a node look up in
 /// another travels to it once, and one sum of their gradients goes back.

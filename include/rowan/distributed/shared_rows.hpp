@@ -37,7 +37,7 @@ class SharedRows;
 
 namespace detail {
 
-/// The ids of a gather, for exchange.
+/// The rows of a gather, for exchange.
 class RowLookup {
     template <class T, communicator C, class Own>
     friend class v0::SharedRows;
@@ -59,7 +59,7 @@ public:
     /// find_or_insert give, with zeros for -1. Every row is asked for once. `lookup` is for exchange, also when the table has
     /// grown since.
     /// shapes   ids of any shape, also without ids -> ids.shape + [width]
-    /// errors   IndexError if a number is not that of a row, or ShapeError if this rank has fewer rows than it must have,
+    /// errors   IndexError if a number is neither that of a row nor, of a table by keys, -1, or ShapeError if this rank has fewer rows than it must have,
     ///          RemoteError on the other ranks; ShapeError on all if ranks call it of different tables; `lookup` is
     ///          unchanged then
     /// cost     a sort of the ids; 8 bytes for each distinct row of other ranks, and these rows back; one agreement

@@ -15,13 +15,21 @@ namespace rowan::inline v0::layer {
 /// number as "w#generation", with which alone they go on; those that on_epoch and metrics are given refer to rows that are
 /// not saved yet. Before its first save the file has no name. A training that ends otherwise leaves the file as of its last
 /// save, once no `Parameters` refer to it. Rows and states of `Parameters` are the file's, which further training changes;
-/// files and checkpoints of parameters refer to it. A process that is killed after the table was saved, and before the
-/// checkpoint beside it was, leaves a table that no checkpoint goes on with: keep both of one moment. Nets read it by
-/// lookups, with an optimizer that is lazy or layer::Deferred, in one process. It has no averages, and no best epoch for
-/// options.stop. A Predictor of parameters that were loaded has the file to itself while it lives.
+/// files and checkpoints of parameters refer to it.
+///
+/// A checkpoint and the table are of one moment: a process may be killed at any time, and training goes on with both as of
+/// the same save. The save before the last, `previous.rowan`, has a table to go with only under `keep_previous`. The
+/// checkpoint of a layer::Deferred optimizer tells which steps rows have missed, in 2 bytes a row, and leaves them so. All
+/// rows are brought up to date, in their order, with one read and write of the file, where training ends, for on_epoch,
+/// metrics and Trainer::parameters, and after 65,535 steps.
+///
+/// Nets read it by lookups, with an optimizer that is lazy or layer::Deferred, in one process. It has no averages, and no
+/// best epoch for options.stop. A Predictor of parameters that were loaded has the file to itself while it lives.
 struct InFile {
     std::string path;         ///< of the file
     bool power_safe = false;  ///< as TableFileOptions::power_safe
+    /// Keeps what leads back to the save before the last, for TrainCheckpointOptions::previous, in a second journal.
+    bool keep_previous = false;
 
     /// errors   none; where training begins, those of TableFile: IoError if it begins anew and there is a file, or goes
     ///          on and there is none, TypeError or ShapeError if it is another table, and FormatError if it is of another

@@ -43,7 +43,8 @@ namespace rowan::inline v0::layer {
 /// Parameters with a dense gradient are updated as without it. The states have the names of the optimizer's, so that a
 /// training may be resumed with the one or the other. Trainer::parameters, and with it all that is saved, measured or
 /// inferred, brings all rows up to date first, as do the end of a trainer and the steps of another one that reads the
-/// table. The scope's own values are behind until then.
+/// table. The scope's own values are behind until then. Of a table in a file, checkpoints within a training tell instead which
+/// steps rows have missed: only it goes on with them, and its end brings the rows up to date.
 ///
 /// Rows are brought up to date by the ids of a batch where the net reads the table by layer::embedding,
 /// layer::embedding_bag, layer::negative_sampling, or as w or b of layer::sampled_softmax and layer::nce, with ids and

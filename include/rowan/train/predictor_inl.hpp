@@ -78,6 +78,7 @@ public:
                 continue;
             }
             if (v.role() == Role::parameter) {
+                check_up_to_date(v, parameters);
                 bool const from_file = TrainedTables::is_in_file(v) && !parameters.contains(v.name());
                 Value const value = from_file ? tables_of(v).rows(v, parameters) : parameters.find(v.name()).share();
                 check_fits(v, value);

@@ -15,7 +15,8 @@ namespace rowan::inline v0 {
 struct TrainCheckpointOptions {
     std::string folder = {};    ///< where the save is; made if it is missing. One training uses it
     std::int64_t every = 1000;  ///< the number of steps after which train saves; 0: at its end alone
-    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing.
+    /// Goes on from the save before the last, `previous.rowan`, where the last one is damaged or missing. Tables in files have
+    /// the rows of the last one alone, unless layer::InFile::keep_previous.
     bool previous = false;
 };
 
@@ -36,7 +37,8 @@ namespace layer {
 struct TrainCheckpoint {
     std::int64_t every = 0;  ///< the number of steps after which train saves; 0: at its end alone
     int ranks = 1;           ///< how many ranks save together
-    /// Saves values by name, such that after an error or a sudden end the save before remains.
+    /// Saves values by name, such that after an error or a sudden end the save before remains. Rows of tables in files may
+    /// have missed steps of a layer::Deferred optimizer, as "w#made" tells.
     std::function<void(Variable& cost, Parameters const& all)> save = {};
     std::function<std::optional<Parameters>(Variable& cost)> load = {};  ///< the last save, or none
 

@@ -43,7 +43,7 @@ private:
     ROWAN_IF_CALLED bool all_go_on(std::function<bool()> const& f, std::size_t next_parts = 0);
     /// Makes the trainer, from the last save of options.checkpoint if there is one.
     ROWAN_IF_CALLED void go_on();
-    ROWAN_IF_CALLED void save();
+    ROWAN_IF_CALLED void save(bool last);
 
     Variable& cost_;
     CostType const& type_;
@@ -59,7 +59,7 @@ private:
     bool agreed_ = false;                   // whether all ranks make the next step, of as many parts
     std::int64_t epoch_ = 0, batches_ = 0;  // which epoch, and of how many of its batches steps have been made
     std::int64_t read_ = 0, known_ = 0;     // how many have been read, of these before the last save
-    bool changed_ = false;                  // since the last save was loaded
+    bool changed_ = false;                  // since the last save was loaded; or rows there have missed steps
     bool more_ = true;
     bool reads_ = false;  // whether an error is one of the reader, of which other ranks do not know
 };
@@ -90,7 +90,8 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
         if (!saved) return;
         TrainPosition at = TrainPosition::taken_from(*saved);
         words[1] = epoch_ = at.epoch;
-        words[2] = known_ = at.batches;
+        words[2] = known_ = batches_ = at.batches;
+        changed_ = std::ranges::any_of(*saved, [](auto const& v) { return v.first.ends_with("#made"); });
         epochs_->begin(std::move(at));
         more_ = !epochs_->ended();
         from_save.emplace(options_);
@@ -101,11 +102,14 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::go_on() {
     trainer_.emplace(cost_, type_, exec_, from_save ? *from_save : options_);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save() {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void TrainLoop::save(bool last) {
     Parameters all;
-    agree(ranks_, TrainCall::save,
-          [&](Words&) { all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(true)); });
+    agree(ranks_, TrainCall::save, [&](Words&) {
+        if (last) trainer_->flush();  // the result is of this save, too
+        all = epochs_->position(epoch_, batches_).added_to(trainer_->parameters(Saving::with_others));
+    });
     options_.checkpoint.save(cost_, all);
+    trainer_->saved_others();
 }
 
 ROWAN_CALLED_FUNCTION bool TrainLoop::all_go_on(std::function<bool()> const& f, std::size_t next_parts) {
@@ -132,7 +136,7 @@ ROWAN_CALLED_FUNCTION void TrainLoop::step(std::span<Feeds const> parts, std::sp
     if (rows != 0) epochs_->count(value);
     auto const every = options_.checkpoint.every;
     if (options_.checkpoint && more_ && rows != 0 && every != 0 && trainer_->steps() % every == 0) {
-        save();
+        save(false);
         agreed_ = false;  // a save of the user may have failed on some ranks
     }
     reads_ = more_;
@@ -202,15 +206,15 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters TrainLoop::run(ReadEpoch const& read
         if (empty) throw ShapeError({"the number of batches of epoch ", epoch_}, "0", "at least 1");
         more_ = all_go_on([&] {
             bool const ends = options_.on_epoch || !options_.metrics.empty();  // on this rank
-            return !ends || epochs_->end(epoch_, trainer_->parameters(false), options_.on_epoch);
+            return !ends || epochs_->end(epoch_, trainer_->parameters(Saving::nothing), options_.on_epoch);
         });
         if (options_.progress && (ranks_ == nullptr || ranks_->rank() == 0)) epochs_->print(epoch_);
     }
-    if (options_.checkpoint && changed_) save();
+    if (options_.checkpoint && changed_) save(true);
     Parameters learned;
     agree(ranks_, TrainCall::end, [&](Words&) {
         epochs_->check_best();
-        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(true);
+        learned = epochs_->best() ? std::move(*epochs_->best()) : trainer_->parameters(Saving::alone);
     });
     return learned;
 }

@@ -34,7 +34,9 @@ ROWAN_CALLED_FUNCTION double make_step(HeldTrainer& held, std::span<Feeds const>
     return held.trainer->step(batches, nullptr);
 }
 
-ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) { return held.trainer->parameters(true); }
+ROWAN_CALLED_FUNCTION Parameters parameters_of(HeldTrainer const& held) {
+    return held.trainer->parameters(Saving::alone);
+}
 
 ROWAN_CALLED_FUNCTION std::int64_t steps_of(HeldTrainer const& held) noexcept { return held.trainer->steps(); }
 

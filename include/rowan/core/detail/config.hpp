@@ -51,7 +51,8 @@
 /// them.
 ///
 /// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
-/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`. Where they are those of a class that no program
+/// names, they may stand beside it, in its header, which is included in that place.
 ///
 /// Functions that most programs do not call are declared with ROWAN_IF_CALLED and defined with ROWAN_CALLED_FUNCTION: if
 /// header-only, they are templates, of which the compiler makes nothing for a program that does not call them.

@@ -102,20 +102,21 @@ public:
     }
 
     void begin_sum(std::vector<Gradient>&& gradients) override {
-        back_ = std::make_unique<Back>();
-        back_->gradients = std::move(gradients);
+        auto back = std::make_unique<Back>();
+        back->gradients = std::move(gradients);
         std::size_t width = 0;  // of the widest row, in bytes
-        for (auto const& g : back_->gradients) {
-            back_->pieces.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
+        for (auto const& g : back->gradients) {
+            back->pieces.push_back(pieces_of(g, fetches_[g.table], numbers[g.table]));
             width = std::max(width, g.node.row_bytes);
         }
-        for (std::size_t i = 0; i < back_->pieces.size(); ++i) {
-            auto const& g = back_->gradients[i];
-            auto& p = back_->pieces[i];
-            back_->transfer.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
-                                 bytes_of(p.came), g.all, p.send_which, p.came_which});
+        for (std::size_t i = 0; i < back->pieces.size(); ++i) {
+            auto const& g = back->gradients[i];
+            auto& p = back->pieces[i];
+            back->transfer.add({&fetches_[g.table], g.type, g.node.row_bytes, bytes_of(std::as_const(p.send)),
+                                bytes_of(p.came), g.all, p.send_which, p.came_which});
         }
-        back_->transfer.begin(group_, most_asked_ * width <= most_joined);
+        back->transfer.begin(group_, most_asked_ * width <= most_joined);
+        back_ = std::move(back);
     }
     std::vector<RowPieces> end_sum(Cpu exec, std::span<std::int64_t const> keys) override {
         auto const back = std::move(back_);
@@ -357,6 +358,7 @@ ROWAN_IF_CALLED inline RowPieces sum_own_rows(ProcessGroup const& group, Cpu exe
     Partition const partition = placement.on(nodes.height, group.size());
     Slots const slots(partition);
     std::vector<int> owners;
+    owners.reserve(nodes.rows.size());
     for (auto const row : nodes.rows) owners.push_back(partition.owner(row));
     auto const to = slots.of(exec, "rows", nodes.rows);
     auto dealt = nodes.like();  // with slots instead of rows, those of each rank together

@@ -66,8 +66,8 @@ void KeyFetch<Key>::deal(Cpu exec, Keys<Key> const& keys, int ranks, bool counts
     KeyIndex<Key> distinct({.record_uses = counts, .hash_seed = hash_seed});
     rows_ = distinct.find_or_insert(exec, keys);
     std::size_t const n = distinct.size();
-    std::vector<int> owners;
-    for (std::size_t i = 0; i < n; ++i) owners.push_back(key_owner(batch_key(distinct, i), ranks));
+    std::vector<int> owners(n);
+    for (std::size_t i = 0; i < n; ++i) owners[i] = key_owner(batch_key(distinct, i), ranks);
     ByRank const by(owners, static_cast<std::size_t>(ranks));
     send_ = by.counts;
     std::vector<std::int64_t> places(n);

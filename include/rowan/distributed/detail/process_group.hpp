@@ -3,7 +3,6 @@
 
 #include <rowan/distributed/communicator.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -39,11 +38,7 @@ struct NodeGroups {
 
     std::size_t count() const { return begins.size() - 1; }
     /// The places that every node has: the size of the smallest.
-    ROWAN_IF_CALLED std::size_t places() const {
-        int least = begins[1];
-        for (std::size_t k = 2; k < begins.size(); ++k) least = std::min(least, begins[k] - begins[k - 1]);
-        return static_cast<std::size_t>(least);
-    }
+    ROWAN_IF_CALLED std::size_t places() const;
 };
 
 /// A communicator of any type, so that what is above it is compiled once. Its functions are those of the concept.
@@ -52,7 +47,7 @@ public:
     ProcessGroup() = default;
     ProcessGroup(ProcessGroup const&) = delete;
     ProcessGroup& operator=(ProcessGroup const&) = delete;
-    virtual ~ProcessGroup() = default;
+    virtual ~ProcessGroup();
 
     virtual int rank() const = 0;
     virtual int size() const = 0;
@@ -178,29 +173,17 @@ std::span<std::byte> bytes_of(V& v) {
 
 /// An order of things in which those of each rank are together, and how many each has.
 struct ByRank {
-    ROWAN_IF_CALLED ByRank(std::span<int const> ranks, std::size_t size) : counts(size), order(ranks.size()) {
-        for (int const r : ranks) ++counts[static_cast<std::size_t>(r)];
-        std::vector<std::size_t> next(size);
-        for (std::size_t r = 1; r < size; ++r) next[r] = next[r - 1] + counts[r - 1];
-        for (std::size_t i = 0; i < order.size(); ++i) order[next[static_cast<std::size_t>(ranks[i])]++] = i;
-    }
+    ROWAN_IF_CALLED ByRank(std::span<int const> ranks, std::size_t size);
     std::vector<std::size_t> counts, order;
 };
 
 /// The sum of what each rank brings.
-ROWAN_IF_CALLED inline std::size_t total(std::span<std::size_t const> counts) {
-    std::size_t sum = 0;
-    for (std::size_t const n : counts) sum += n;
-    return sum;
-}
+ROWAN_IF_CALLED std::size_t total(std::span<std::size_t const> counts);
 
 /// What each rank has for this one, if this one has send[r] for rank r.
 /// cost     one alltoall of 8 bytes
-ROWAN_IF_CALLED inline std::vector<std::size_t> exchange_counts(ProcessGroup const& group,
-                                                                std::span<std::size_t const> send) {
-    std::vector<std::size_t> receive(send.size());
-    group.alltoall(std::as_bytes(send), bytes_of(receive));
-    return receive;
-}
+ROWAN_IF_CALLED std::vector<std::size_t> exchange_counts(ProcessGroup const& group, std::span<std::size_t const> send);
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/distributed/detail/process_group_inl.hpp>

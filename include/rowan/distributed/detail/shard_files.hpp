@@ -100,7 +100,7 @@ ROWAN_IF_CALLED void check_height(std::string const& path, Partition const& save
 /// A section of a file, which is read once, from its begin.
 class SectionReader {
 public:
-    /// The elements of a variable, or the offsets of its sequences.
+    /// The elements of a variable, or its first section: offsets of sequences, or the rows of a SelectedRows without levels.
     ROWAN_IF_CALLED SectionReader(CheckpointFile const& file, std::string const& name, bool offsets = false);
 
     std::uint64_t left() const { return section_.bytes - begin_; }

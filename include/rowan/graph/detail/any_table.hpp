@@ -22,6 +22,13 @@ namespace rowan::inline v0::detail {
 using AddTablePart = std::function<void(std::string_view part, Value value)>;
 using FindTablePart = std::function<Value const&(std::string_view part)>;
 
+/// What becomes of tables in files when parameters are made that refer to them.
+enum class Saving {
+    nothing,      ///< they may have rows that are not saved
+    alone,        ///< they are saved
+    with_others,  ///< they are saved, and can go back to the save before until all else is
+};
+
 /// A table with elements of any type, and the states of its optimizer. A parameter and its states are its tensors.
 class AnyTable {
 public:
@@ -58,9 +65,10 @@ public:
     /// Replaces a state of a table in memory.
     virtual void load_state(std::string const& name, Value const& value) = 0;
 
-    /// Calls add(part, value) for all but rows and states of a table in memory. A table in a file is saved there if
-    /// `lasting`.
-    virtual void save(AddTablePart const& add, bool lasting) = 0;
+    /// Calls add(part, value) for all but rows and states of a table in memory.
+    virtual void save(AddTablePart const& add, Saving saving) = 0;
+    /// All that was made with Saving::with_others is saved.
+    virtual void saved_others() {}
 
     bool trained = false;  ///< by a trainer, which has it alone
 };
@@ -105,9 +113,11 @@ public:
     /// A new table.
     virtual std::shared_ptr<AnyTable> make(TableSpec const& spec) const = 0;
     /// A saved one: `held`, if it is in a file that this process has open, or null. States in memory begin anew, and if
-    /// `anew`, so does time.
+    /// `anew`, so does time. A table in a file goes back to the save of these parts.
     virtual std::shared_ptr<AnyTable> load(TableSpec const& spec, FindTablePart const& find, bool anew,
                                            std::shared_ptr<AnyTable> const& held) const = 0;
+    /// Checks that a table in a file can go back to the save of these parts.
+    virtual void check_way(TableSpec const&, FindTablePart const&, std::shared_ptr<AnyTable> const&) const {}
     virtual std::unique_ptr<AnyTableReader> open(TableSpec const& spec, FindTablePart const& find) const = 0;
 
     /// What trainers and predictors need for their tables.
@@ -115,8 +125,9 @@ public:
     /// The options that ranks must have the same.
     virtual std::string text() const = 0;
 
-    bool by_keys = false;   ///< whether rows have keys; else they have numbers
-    bool in_file = false;   ///< whether rows and states are in a file, and parameters refer to it
+    bool by_keys = false;  ///< whether rows have keys; else they have numbers
+    bool in_file = false;  ///< whether rows and states are in a file, and parameters refer to it
+    std::string path_of_file = {};
     std::string time = {};  ///< of a table by keys: the data with the time of a step; empty: its number
 };
 

@@ -136,7 +136,10 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void name_net(Variable& predict) { name_variabl
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void add_parameters(Checkpoint& model, Variable& predict,
                                                      Parameters const& parameters) {
-    for (auto const& [name, v] : parameters_of(predict)) model.add(name, entry_of(name, whole_value(*v, parameters)));
+    for (auto const& [name, v] : parameters_of(predict)) {
+        check_up_to_date(*v, parameters);
+        model.add(name, entry_of(name, whole_value(*v, parameters)));
+    }
 }
 
 ROWAN_CALLED_FUNCTION ROWAN_RARE void check_saves_model(Variable& predict) {

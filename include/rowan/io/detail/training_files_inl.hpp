@@ -61,12 +61,23 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE bool TrainingFiles::takes_previous() const {
     return may_take_previous_ && file_exists(previous_);
 }
 
+/// Whether tables in files can go back to this save.
+inline bool all_kept(CheckpointFile const& file) {
+    for (std::string const& name : file.names()) {
+        if (!name.ends_with("#generation")) continue;
+        auto const saved = file.load<Tensor<std::int64_t>>(name);
+        if (saved.size() < 3 || saved.data()[2] == 0) return false;
+    }
+    return true;
+}
+
 ROWAN_CALLED_FUNCTION ROWAN_RARE FormatError TrainingFiles::damaged(FormatError const& error) const {
     std::string reason = reason_of(error);
     try {
-        auto const steps = load_steps(CheckpointFile(previous_));
-        reason += "; the save before it is " + previous_ + ", of step " + std::to_string(steps) +
-                  ": train_checkpoint goes on from that with options.previous = true";
+        CheckpointFile const file(previous_);
+        reason += "; the save before it is " + previous_ + ", of step " + std::to_string(load_steps(file));
+        reason += all_kept(file) ? ": train_checkpoint goes on from that with options.previous = true"
+                                 : ", and a table in a file is of the last save alone: layer::InFile has keep_previous";
     } catch (Error const&) {  // there is none to go on from
     }
     return {error.offset(), error.field(), reason};

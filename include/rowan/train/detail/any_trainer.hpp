@@ -49,8 +49,14 @@ public:
     AnyTrainer(AnyTrainer const&) = delete;
     AnyTrainer& operator=(AnyTrainer const&) = delete;
     ROWAN_IF_CALLED double step(std::span<Feeds const> batches, StepAhead const* ahead);
-    /// Tables in files are saved if the result is `lasting`.
-    ROWAN_IF_CALLED Parameters parameters(bool lasting) const;
+    /// With Saving::with_others rows of tables in files may have missed steps, which the result tells.
+    ROWAN_IF_CALLED Parameters parameters(Saving saving) const;
+    /// All that was made with Saving::with_others is saved.
+    void saved_others() const {
+        if (trained_ != nullptr) trained_->saved_others();
+    }
+    /// Brings all rows up to date.
+    ROWAN_IF_CALLED void flush(bool files = true) const;
     std::int64_t steps() const noexcept { return steps_; }
     /// Those of the losses of the last step.
     std::int64_t rows() const noexcept { return rows_; }

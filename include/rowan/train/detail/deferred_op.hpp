@@ -2,9 +2,12 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/fields.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/named_values.hpp>
 #include <rowan/detail/only_checking.hpp>
 #include <rowan/graph/detail/any_table.hpp>
 #include <rowan/graph/scope.hpp>
@@ -19,12 +22,17 @@
 #include <rowan/train/detail/missed_steps.hpp>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -115,10 +123,75 @@ public:
         with_tensors([&](auto&... tensor) { state_->rows->flush(exec, tensor...); });
     }
     void flush_each_step() override { state_->flushes = true; }
+    bool in_file() const override { return table_file() != nullptr; }
+    void save(AddTablePart const& add) const override {
+        if (!state_->rows || !state_->rows->behind()) return;
+        auto const all = state_->rows->contents();
+        auto made = Tensor<std::uint8_t>::from_shape({all.made.size(), 2});
+        std::memcpy(made.data(), all.made.data(), made.size());
+        auto history = Tensor<std::int64_t>::zeros({1 + all.steps.size(), fields});
+        history.data()[0] = names();
+        std::int64_t* to = history.data() + fields;
+        for (auto const& options : all.steps) {
+            each_field<Options>([&](auto const& field) {
+                *to++ = std::bit_cast<std::int64_t>(static_cast<double>(options.*field.member));
+            });
+        }
+        add("made", value_of(std::move(made)));
+        add("history", value_of(std::move(history)));
+    }
+    void load(FindTablePart const& find) override {
+        auto const& made = find("made").template get<LoDTensor<std::uint8_t>>().value();
+        auto const& history = find("history").template get<LoDTensor<std::int64_t>>().value();
+        auto const& name = variables_[0]->name();
+        auto const height = variables_[0]->value().rows();
+        if (made.dimension() != 2 || made.shape(0) != height || made.shape(1) != 2)
+            throw ShapeError({name, "#made.shape()"}, shape_text(made.shape()), {"[", height, ", 2]"});
+        if (history.dimension() != 2 || history.shape(0) == 0 || history.shape(1) != fields ||
+            history.data()[0] != names())
+            throw ShapeError({name, "#history.shape()"}, shape_text(history.shape()),
+                             {"[1 + steps, ", fields, "], of the options of this deferred optimizer: it is another's"});
+        DeferredContents<Options> all;
+        all.made.resize(height);
+        std::memcpy(all.made.data(), made.data(), made.size());
+        std::int64_t const* from = history.data() + fields;
+        for (std::size_t step = 0; step + 1 < history.shape(0); ++step) {
+            Options& options = all.steps.emplace_back();
+            each_field<Options>([&](auto const& field) {
+                using Member = std::remove_reference_t<decltype(options.*field.member)>;
+                double const x = std::bit_cast<double>(*from++);
+                bool const whole = std::abs(x) <= 0x1p53 && x == std::trunc(x);
+                if (std::same_as<Member, bool> ? x != 0 && x != 1 : std::integral<Member> && !whole)
+                    throw ValueError({name, "#history[", step + 1, "], ", field.name}, x,
+                                     "a whole number in its range");
+                options.*field.member = static_cast<Member>(x);
+            });
+        }
+        Deferred<Options> rows(Height(static_cast<std::int64_t>(height)));
+        with_tensors([&](auto&... tensor) { rows.assign(std::move(all), tensor...); });
+        state_->rows = std::move(rows);
+    }
     std::unique_ptr<DeferredTables> new_tables() const override { return new_deferred_tables(); }
 
 private:
     static constexpr std::size_t most_at_once = std::size_t{1} << 16;
+    static constexpr std::size_t fields = [] {
+        std::size_t n = 0;
+        each_field<Options>([&](auto const&) { ++n; });
+        return n;
+    }();
+    /// A number that options of other names do not have.
+    static std::int64_t names() {
+        std::string all;
+        each_field<Options>([&](auto const& field) { all.append(field.name).append(" "); });
+        return hash_of(std::as_bytes(std::span(all)));
+    }
+    template <class X>
+    static Value value_of(Tensor<X> tensor) {
+        Value value;
+        value.set(LoDTensor<X>(std::move(tensor)));
+        return value;
+    }
 
     /// The table, if it is in a file.
     AnyTable* table_file() const {

@@ -5,6 +5,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/train/detail/missed_steps.hpp>
 #include <rowan/train/feeds.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -33,8 +34,11 @@ public:
     virtual void catch_up(Cpu exec, Variable const& table, Ids<> const& positions) const = 0;
     /// Fits a table by keys, if it is one of these, to its rows now, of which some are new.
     virtual void fit(Variable const& table, std::span<std::int64_t const> inserted) const = 0;
-    /// Brings all rows up to date.
-    virtual void flush(Cpu exec) const = 0;
+    /// Brings all rows up to date, of tables in files if `files`.
+    virtual void flush(Cpu exec, bool files) const = 0;
+    /// Adds what rows of tables in files have missed, and takes it.
+    virtual void save(Parameters& to) const = 0;
+    virtual void load(Parameters const& from) const = 0;
 };
 
 /// Without tables.

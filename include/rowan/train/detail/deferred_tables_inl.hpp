@@ -6,6 +6,7 @@
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/core/error.hpp>
 #include <rowan/graph/detail/any_table.hpp>
+#include <rowan/train/detail/feed.hpp>
 #include <rowan/train/detail/table_lookups.hpp>
 
 #include <algorithm>
@@ -23,8 +24,8 @@ public:
         for (Table const& t : tables_) {
             t.variable->catch_up = nullptr;
             try {
-                t.steps->flush(Cpu{});
-            } catch (...) {  // the rows stay behind
+                if (!t.steps->in_file()) t.steps->flush(Cpu{});  // what a file has not saved is lost
+            } catch (...) {                                      // the rows stay behind
             }
         }
     }
@@ -62,8 +63,25 @@ public:
     void fit(Variable const& table, std::span<std::int64_t const> inserted) const override {
         if (auto const at = places_.find(&table); at != places_.end()) tables_[at->second].steps->fit(inserted);
     }
-    void flush(Cpu exec) const override {
-        for (Table const& t : tables_) t.steps->flush(exec);
+    void flush(Cpu exec, bool files) const override {
+        for (Table const& t : tables_) {
+            if (files || !t.steps->in_file()) t.steps->flush(exec);
+        }
+    }
+    void save(Parameters& to) const override {
+        for (Table const& t : tables_) {
+            if (t.steps->in_file())
+                t.steps->save([&](std::string_view part, Value value) {
+                    to.set(part_name(*t.variable, part), std::move(value));
+                });
+        }
+    }
+    void load(Parameters const& from) const override {
+        for (Table const& t : tables_) {
+            if (from.contains(part_name(*t.variable, "made")))
+                t.steps->load(
+                    [&](std::string_view part) -> Value const& { return from.find(part_name(*t.variable, part)); });
+        }
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include <rowan/graph/scope.hpp>
 #include <rowan/train/feeds.hpp>
+#include <rowan/train/parameters.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,6 +29,9 @@ ROWAN_IF_CALLED Value fed_value(Variable const& v, Feeds const& feeds);
 ROWAN_IF_CALLED std::string part_name(Variable const& table, std::string_view part);
 /// Whether a name is that of such a part, and of values of elements with this number.
 ROWAN_IF_CALLED bool is_table_part(std::string_view name, std::int32_t wire = dtype<std::int64_t>::wire);
+
+/// errors   GraphError if these parameters tell that rows of one have missed steps of its optimizer, which a checkpoint does
+ROWAN_IF_CALLED void check_up_to_date(Variable const& parameter, Parameters const& parameters);
 
 /// Throws GraphError unless there is a data variable of this name.
 ROWAN_IF_CALLED void check_declared(Scope const& scope, std::string const& name);

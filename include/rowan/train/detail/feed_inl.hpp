@@ -51,10 +51,16 @@ ROWAN_CALLED_FUNCTION bool is_table_part(std::string_view name, std::int32_t wir
     name = name.substr(at + 1);
     name = name.substr(0, name.find('@'));
     for (std::string_view const part :
-         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation"}) {
+         {"keys", "rows", "uses", "seen", "sightings", "step", "file", "height", "generation", "made", "history"}) {
         if (name == part) return true;
     }
     return false;
+}
+
+ROWAN_CALLED_FUNCTION void check_up_to_date(Variable const& parameter, Parameters const& parameters) {
+    if (parameters.contains(part_name(parameter, "made")))
+        throw GraphError({"rows of ", parameter.name(),
+                          " have missed steps of its optimizer: go on with its training and layer::Deferred"});
 }
 
 ROWAN_CALLED_FUNCTION void no_state(std::string const& name, std::int64_t steps) {

@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/graph/detail/any_table.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,12 @@ public:
     virtual void fit(std::span<std::int64_t const> inserted) = 0;
     /// Brings all rows up to date.
     virtual void flush(Cpu exec) = 0;
+    /// Whether the table is in a file.
+    virtual bool in_file() const = 0;
+    /// Adds the parts "made", of each row how many steps, of 2 bytes, and "history", the options of these, if rows may have
+    /// missed some; and takes them.
+    virtual void save(AddTablePart const& add) const = 0;
+    virtual void load(FindTablePart const& find) = 0;
     /// From now on, each step brings all rows up to date, as all are read between steps.
     virtual void flush_each_step() = 0;
     /// What a trainer needs for its tables with missed steps.

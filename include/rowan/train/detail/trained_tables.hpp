@@ -101,9 +101,10 @@ public:
 
     /// Sets the values of tables and states, which move as tables grow.
     virtual void show(DeferredTables const* deferred) const = 0;
-    /// Adds what parameters have besides the values of variables, and refers to tables in files, which are saved if
-    /// `lasting`.
-    virtual void save(Parameters& to, bool lasting) const = 0;
+    /// Adds what parameters have besides the values of variables, and refers to tables in files.
+    virtual void save(Parameters& to, Saving saving) const = 0;
+    /// All that was made with Saving::with_others is saved.
+    virtual void saved_others() const = 0;
 
     /// What a predictor needs.
     virtual std::shared_ptr<TableInputs> new_inputs() const = 0;

@@ -48,7 +48,10 @@ public:
     void report() const override;
     void end(DeferredTables const* deferred) noexcept override;
     void show(DeferredTables const* deferred) const override;
-    void save(Parameters& to, bool lasting) const override;
+    void save(Parameters& to, Saving saving) const override;
+    void saved_others() const override {
+        for (auto const& t : tables_) role_of(*t.variable).table->saved_others();
+    }
     std::shared_ptr<TableInputs> new_inputs() const override;
 
 private:
@@ -62,6 +65,11 @@ private:
         Variable const* time = nullptr;  // the data with the time of a step, or its number
         std::unique_ptr<AnyTable::View> view = nullptr;
     };
+    static FindTablePart parts_of(Variable const& v, Parameters const& from) {
+        return [&](std::string_view part) -> Value const& {
+            return from.find(part.empty() ? v.name() : part_name(v, part));
+        };
+    }
     /// The keys of a part in these places.
     static void read(Variable const& places, Feeds const& feeds, std::span<Value> keys);
     /// The time of a part.
@@ -108,13 +116,12 @@ ROWAN_RARE void TrainedTablesOf<V>::find(std::span<Variable* const> parameters, 
             throw GraphError({"the name of the parameter ", v->name(), " is that of a part of a table by keys"});
     }
     for (auto const& t : tables_) {
+        auto const& path = role_of(*t.variable).kind->path_of_file;
         auto const same = [&](Table const& other) {
-            return other.variable != t.variable && is_in_file(*t.variable) &&
-                   role_of(*other.variable).kind->text() == role_of(*t.variable).kind->text();
+            return &other != &t && role_of(*other.variable).kind->path_of_file == path;
         };
-        if (std::ranges::any_of(tables_, same))
-            throw GraphError(
-                {t.variable->name(), " is in ", role_of(*t.variable).kind->text(), ", as is another table"});
+        if (!path.empty() && std::ranges::any_of(tables_, same))
+            throw GraphError({t.variable->name(), " is in the file ", path, ", as is another table"});
     }
     for (Variable* const v : inputs) {
         if (v->role() != Role::places) continue;
@@ -147,16 +154,31 @@ ROWAN_RARE void TrainedTablesOf<V>::make(std::span<Variable* const> all, std::sp
     for (auto const& [name, feed] : initial) given.set(name, feed.value());
     Parameters const& from = resume == nullptr ? given : *resume;
     for (auto const& t : tables_) {
-        Variable& v = *t.variable;
+        auto const held = ParametersAccess::table(from, t.variable->name());
+        if (role_of(*t.variable).table != nullptr || (held != nullptr && held->trained))
+            throw GraphError({"another trainer has the table ", t.variable->name()});
+    }
+    if (resume != nullptr && tables_.size() > 1) {  // so that none of the files goes back if another cannot
+        for (auto const& t : tables_)
+            role_of(*t.variable)
+                .kind->check_way(table_spec(*t.variable), parts_of(*t.variable, from),
+                                 ParametersAccess::table(from, t.variable->name()));
+    }
+    std::vector<Table const*> order;  // files last, which may go back
+    for (bool const files : {false, true}) {
+        for (auto const& t : tables_) {
+            if (is_in_file(*t.variable) == files) order.push_back(&t);
+        }
+    }
+    for (Table const* const t : order) {
+        Variable& v = *t->variable;
         auto spec = table_spec(v);
         for (std::size_t i = 0; i < all.size(); ++i) {
             if (all[i] == &v) spec.seed = seeds[i];
             if (role_of(*all[i]).state_of == &v)
                 spec.states.push_back({role_of(*all[i]).state.name, role_of(*all[i]).state.one_per_row});
         }
-        auto const find_part = [&](std::string_view part) -> Value const& {
-            return from.find(part.empty() ? v.name() : part_name(v, part));
-        };
+        auto const find_part = parts_of(v, from);
         bool begins = resume == nullptr;
         for (auto const& [name, value] : from) {
             bool const of_table = name == v.name() || name.starts_with(v.name() + "#");
@@ -167,8 +189,6 @@ ROWAN_RARE void TrainedTablesOf<V>::make(std::span<Variable* const> all, std::sp
         auto table =
             begins ? role_of(v).kind->make(spec)
                    : role_of(v).kind->load(spec, find_part, resume == nullptr, ParametersAccess::table(from, v.name()));
-        if (role_of(v).table != nullptr || table->trained)
-            throw GraphError({"another trainer has the table ", v.name()});
         table->trained = true;
         new_role(v).table = std::move(table);
         variables_.push_back(&v);
@@ -292,7 +312,7 @@ ROWAN_RARE void TrainedTablesOf<V>::tell_ranks(NamedValues& to) const {
             auto const& own = value.template get<LoDTensor<std::int64_t>>().value();
             rows.assign(own.begin(), own.end());
         };
-        role_of(v).table->save(add, false);
+        role_of(v).table->save(add, Saving::nothing);
         if (!role_of(v).kind->by_keys) continue;
         for (Variable const* const of : variables_) {  // rows that no key has may differ
             if (of != &v && role_of(*of).state_of != &v) continue;
@@ -410,11 +430,11 @@ void TrainedTablesOf<V>::end(DeferredTables const* deferred) noexcept {
 }
 
 template <class V>
-ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, bool lasting) const {
+ROWAN_RARE void TrainedTablesOf<V>::save(Parameters& to, Saving saving) const {
     for (auto const& t : tables_) {
         auto const& v = *t.variable;
         role_of(v).table->save(
-            [&](std::string_view part, Value value) { to.set(part_name(v, part), std::move(value)); }, lasting);
+            [&](std::string_view part, Value value) { to.set(part_name(v, part), std::move(value)); }, saving);
     }
     for (Variable const* const v : variables_) {
         if (is_in_file(*v))

@@ -148,6 +148,9 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
         if (v->sharded()) check_shard(*v, firsts.back(), detail::rows_of(ranks_.get(), *v));
     }
     if (resume != nullptr) updates_->check_states(*resume);
+    for (Variable const* const v : parameters_) {
+        if (resume != nullptr && (deferred_ == nullptr || !deferred_->contains(*v))) check_up_to_date(*v, *resume);
+    }
     auto const* const ranks = ranks_.get();
     catch_up_others(all);
     std::vector<std::uint64_t> seeds;
@@ -166,16 +169,22 @@ ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::begin(Parameters const* resume
             all[i]->initialize(all[i]->value(), seeds[i], exec_);
         }
     }
+    if (resume != nullptr && deferred_ != nullptr) deferred_->load(*resume);
 }
 
-ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(bool lasting) const {
+ROWAN_CALLED_FUNCTION ROWAN_RARE void AnyTrainer::flush(bool files) const {
     if (trained_ != nullptr) trained_->show(deferred_.get());
-    if (deferred_ != nullptr) deferred_->flush(exec_.host());
+    if (deferred_ != nullptr) deferred_->flush(exec_.host(), files);
+}
+
+ROWAN_CALLED_FUNCTION ROWAN_RARE Parameters AnyTrainer::parameters(Saving saving) const {
+    flush(saving != Saving::with_others);
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables())
         result.set(v->name(), TrainedTables::is_in_file(*v) ? v->value().share() : v->value().copy());
-    if (trained_ != nullptr) trained_->save(result, lasting);
+    if (trained_ != nullptr) trained_->save(result, saving);
+    if (deferred_ != nullptr) deferred_->save(result);
     synchronize(exec_);
     return result;
 }
