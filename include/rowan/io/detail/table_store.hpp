@@ -198,6 +198,7 @@ public:
     /// file can go back to that; otherwise to none.
     void save(bool keeps) override {
         check_whole();
+        if (!changed()) return;
         std::uint64_t const mark = random_id(path_);
         if (!temporary_.empty()) {
             if (layout_.first_rows != 0) put(place_of_height(generation_), layout_.height);
@@ -210,7 +211,6 @@ public:
             broken_ = false;
             return;
         }
-        if (journal_.empty()) return;
         broken_ = true;  // after an error, what is on the disk is known only when the file is opened again
         std::uint64_t const g = generation_;
         if (g >= 2) forget(g - 1);  // there is room for two
